@@ -192,7 +192,7 @@ impl Db {
             _ => return Err(OpenError::UnknownScheme),
         };
         if let OpenMode::Serve(_) = mode {
-            tracing::info!(database = driver.place(), "opened the database");
+            tracing::info!(database = driver.location(), "opened the database");
         }
         Ok(Self {
             driver,
@@ -324,6 +324,14 @@ impl Db {
         }
     }
 
+    /// Returns true if the shared clock may be wrong: this machine's and the database's differ by over 5 minutes.
+    pub(crate) fn doubts_clock(&self) -> bool {
+        match &self.driver {
+            Driver::Sqlite(_) => false,
+            Driver::Postgres(server) => server.doubts_clock(),
+        }
+    }
+
     /// Probes the database at intervals, and compares its clock with the shared one, for as long as it is polled. On
     /// SQLite, it ends at once, because a file is always available.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
@@ -357,11 +365,11 @@ impl Db {
 }
 
 impl Driver {
-    /// Returns the place of the database, without a password.
-    fn place(&self) -> String {
+    /// Returns the location of the database, without a password.
+    fn location(&self) -> String {
         match self {
-            Self::Sqlite(file) => file.place(),
-            Self::Postgres(server) => server.target().place(),
+            Self::Sqlite(file) => file.location(),
+            Self::Postgres(server) => server.target().location(),
         }
     }
 }

@@ -174,6 +174,11 @@ impl Server {
         }
     }
 
+    /// Returns true if the clocks of this machine and of the server differ by more than is corrected.
+    pub(super) fn doubts_clock(&self) -> bool {
+        self.0.correction.is_too_large()
+    }
+
     /// Probes the server at intervals, for as long as it is polled: for answers, and for connections that it refuses.
     /// The latter may wait in vain, and must not delay the former.
     pub(super) async fn probe(

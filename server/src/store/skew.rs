@@ -2,7 +2,7 @@
 //! and compare times that other instances have written with their own, so all of them use the clock of the database.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use pennon_model::time::Timestamp;
@@ -33,9 +33,13 @@ pub(super) struct CorrectedClock {
     pub(super) correction: Arc<Correction>,
 }
 
-/// The milliseconds by which this machine is ahead of the database; 0 until they are known.
+/// The difference between the clocks, as far as it is corrected.
 #[derive(Default)]
-pub(super) struct Correction(AtomicI64);
+pub(super) struct Correction {
+    /// The milliseconds by which this machine is ahead of the database; 0 until they are known, and if they are too many.
+    ahead: AtomicI64,
+    is_too_large: AtomicBool,
+}
 
 /// The state of the comparison.
 #[derive(Default)]
@@ -46,7 +50,7 @@ pub(super) struct Skew {
 
 impl Clock for CorrectedClock {
     fn now(&self) -> Timestamp {
-        let ahead = self.correction.0.load(Ordering::Relaxed);
+        let ahead = self.correction.ahead.load(Ordering::Relaxed);
         self.machine.now().plus_millis(-ahead)
     }
 }
@@ -55,11 +59,17 @@ impl Correction {
     /// Adds the milliseconds by which the corrected clock is ahead of the database. Returns the milliseconds by which
     /// the machine is ahead.
     fn add(&self, rest: i64) -> i64 {
-        let ahead = self.0.load(Ordering::Relaxed).saturating_add(rest);
-        let is_small = ahead.saturating_abs() <= MAX_CORRECTION;
-        self.0
-            .store(if is_small { ahead } else { 0 }, Ordering::Relaxed);
+        let ahead = self.ahead.load(Ordering::Relaxed).saturating_add(rest);
+        let is_too_large = ahead.saturating_abs() > MAX_CORRECTION;
+        self.ahead
+            .store(if is_too_large { 0 } else { ahead }, Ordering::Relaxed);
+        self.is_too_large.store(is_too_large, Ordering::Relaxed);
         ahead
+    }
+
+    /// Returns true if the last difference was too large to be corrected.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.is_too_large.load(Ordering::Relaxed)
     }
 }
 
@@ -151,9 +161,13 @@ mod tests {
         let correction = Correction::default();
         assert_eq!(correction.add(4_000), 4_000);
         assert_eq!(correction.add(-1_000), 3_000);
-        assert_eq!(correction.0.load(Ordering::Relaxed), 3_000);
+        assert_eq!(correction.ahead.load(Ordering::Relaxed), 3_000);
+        assert!(!correction.is_too_large());
         assert_eq!(correction.add(MAX_CORRECTION), MAX_CORRECTION + 3_000);
-        assert_eq!(correction.0.load(Ordering::Relaxed), 0);
+        assert_eq!(correction.ahead.load(Ordering::Relaxed), 0);
+        assert!(correction.is_too_large());
+        assert_eq!(correction.add(-2_000), -2_000);
+        assert!(!correction.is_too_large());
     }
 
     #[test]

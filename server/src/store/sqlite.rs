@@ -112,7 +112,7 @@ impl File {
     }
 
     /// Returns the name of the file.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn location(&self) -> String {
         let options = self.readers.connect_options();
         let file = options.get_filename();
         let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());

@@ -145,7 +145,7 @@ impl Target {
     }
 
     /// Returns the address and the name of the database.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn location(&self) -> String {
         let options = &self.options;
         let server = match options.get_socket() {
             Some(socket) => socket.display().to_string(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pennon_model::time::Timestamp;
 use pennon_model::usage::Outcome;
 use tokio::sync::Mutex;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
 
 pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
@@ -26,6 +26,9 @@ use crate::store;
 
 /// The interval at which counts are written to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
+
+/// The interval between deletions of old data.
+const RETENTION_INTERVAL: Duration = Duration::from_hours(1);
 
 /// The time limit for writing the last counts before the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -78,7 +81,7 @@ impl Admin {
         ticks.tick().await;
         let mut stopping = pin!(stopping);
         let mut is_kept = true;
-        let mut forgotten = None;
+        let mut retention = Retention::new(self.clock.now());
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
@@ -91,11 +94,10 @@ impl Admin {
             if let Err(error) = kept {
                 tracing::warn!(%error, "cannot write usage to the database; keeping it in memory");
             }
-            let hour = hour_of(self.clock.now());
-            if is_kept && forgotten != Some(hour) {
+            if retention.is_due(self.clock.now()) && is_kept {
                 tokio::select! {
                     done = self.forget_old() => match done {
-                        Ok(()) => forgotten = Some(hour),
+                        Ok(()) => retention.postpone(),
                         Err(error) => tracing::warn!(%error, "cannot delete old data from the database"),
                     },
                     () = &mut stopping => return,
@@ -113,8 +115,12 @@ impl Admin {
         Ok(())
     }
 
-    /// Deletes old counts and expired sessions from the database. Canceling it keeps the rest for the next call.
+    /// Deletes old counts and expired sessions from the database. Canceling it keeps the rest for the next call. Deletes
+    /// nothing while this machine's clock is far from the database's: what is old by a wrong clock may be in use.
     pub(crate) async fn forget_old(&self) -> Result<(), Error> {
+        if self.db.doubts_clock() {
+            return Ok(());
+        }
         let now = self.clock.now();
         let reports_before = now.plus_millis(-HOUR_MILLIS);
         store::retention::forget(&self.db, oldest_hour(now), reports_before).await?;
@@ -130,6 +136,46 @@ impl Admin {
         if !matches!(flushed, Ok(Ok(()))) {
             tracing::warn!("cannot write the last minute's usage to the database");
         }
+    }
+}
+
+/// The times at which old data is deleted.
+struct Retention {
+    due_at: Instant,
+    /// The last known time, by both clocks.
+    last: (Instant, Timestamp),
+}
+
+impl Retention {
+    fn new(now: Timestamp) -> Self {
+        let instant = Instant::now();
+        Self {
+            due_at: instant,
+            last: (instant, now),
+        }
+    }
+
+    /// Returns true if old data may be deleted now. If the clock was set forward by over an hour since the last call,
+    /// that is postponed, because the new time may be wrong.
+    fn is_due(&mut self, now: Timestamp) -> bool {
+        let (instant, last) = self.last;
+        let passed = i64::try_from(instant.elapsed().as_millis()).unwrap_or(i64::MAX);
+        self.last = (Instant::now(), now);
+        if now
+            .millis()
+            .saturating_sub(last.millis())
+            .saturating_sub(passed)
+            > HOUR_MILLIS
+        {
+            tracing::warn!("the clock was set forward; nothing is deleted for an hour");
+            self.postpone();
+        }
+        self.due_at <= Instant::now()
+    }
+
+    /// Waits an hour until the next deletion.
+    fn postpone(&mut self) {
+        self.due_at = Instant::now() + RETENTION_INTERVAL;
     }
 }
 
