@@ -200,9 +200,9 @@ fn stale_since(now: Timestamp) -> StaleSince {
 fn by_hour(first: Timestamp, evaluations: Vec<(i64, i64)>) -> Vec<i64> {
     let mut hours = vec![0_i64; HOURS];
     for (hour, evaluations) in evaluations {
-        let place = hour.saturating_sub(first.millis()) / HOUR_MILLIS;
-        let place = usize::try_from(place).ok();
-        if let Some(sum) = place.and_then(|place| hours.get_mut(place)) {
+        let index = hour.saturating_sub(first.millis()) / HOUR_MILLIS;
+        let index = usize::try_from(index).ok();
+        if let Some(sum) = index.and_then(|index| hours.get_mut(index)) {
             *sum = sum.saturating_add(evaluations);
         }
     }

@@ -19,45 +19,45 @@ pub(super) fn faults(admin: &Admin, document: &Document, here: &Installation) ->
     // A missing environment is reported once, although it can occur in every flag.
     let mut missing = HashSet::new();
     for (index, flag) in document.flags.iter().enumerate() {
-        let place = format!("/flags/{index}");
+        let pointer = format!("/flags/{index}");
         if !keys.insert(&flag.key) {
             let detail = format!("`{}` occurs twice", flag.key);
-            faults.push(Fault::pointer(format!("{place}/key"), detail));
+            faults.push(Fault::pointer(format!("{pointer}/key"), detail));
         }
-        faults.extend(other_type(flag, here, &place));
-        faults.extend(refused_products(admin, flag, here, &place));
-        faults.extend(still_enabled(flag, here, &place));
+        faults.extend(other_type(flag, here, &pointer));
+        faults.extend(refused_products(admin, flag, here, &pointer));
+        faults.extend(still_enabled(flag, here, &pointer));
         let mut names = HashSet::new();
         for (index, configuration) in flag.environments.iter().enumerate() {
             let name = (&configuration.product, &configuration.environment);
             let path = configuration.path();
-            let place = format!("{place}/environments/{index}");
+            let pointer = format!("{pointer}/environments/{index}");
             if !names.insert(name) {
-                faults.push(Fault::pointer(&place, format!("{path} occurs twice")));
+                faults.push(Fault::pointer(&pointer, format!("{path} occurs twice")));
             }
             if here.environment(configuration).is_none() && missing.insert(name) {
                 let detail = format!("there is no active environment {path}");
-                faults.push(Fault::pointer(&place, detail));
+                faults.push(Fault::pointer(&pointer, detail));
             }
-            faults.extend(outside_of_scope(flag, configuration, here, &place));
+            faults.extend(outside_of_scope(flag, configuration, here, &pointer));
             if flag.archived && configuration.content.switch.is_enabled {
                 let detail = "an archived flag cannot be enabled";
-                faults.push(Fault::pointer(format!("{place}/isEnabled"), detail));
+                faults.push(Fault::pointer(format!("{pointer}/isEnabled"), detail));
             }
-            faults.extend(equal_priorities(configuration, &place));
+            faults.extend(equal_priorities(configuration, &pointer));
         }
     }
     faults
 }
 
-fn other_type(flag: &PortableFlag, here: &Installation, place: &str) -> Option<Fault> {
+fn other_type(flag: &PortableFlag, here: &Installation, pointer: &str) -> Option<Fault> {
     let old = here.flags.get(&flag.key)?;
     (old.flag_type != flag.flag_type).then(|| {
         let detail = format!(
             "the flag has type `{}` here, and a type cannot be changed",
             old.flag_type
         );
-        Fault::pointer(format!("{place}/type"), detail)
+        Fault::pointer(format!("{pointer}/type"), detail)
     })
 }
 
@@ -66,7 +66,7 @@ fn refused_products(
     admin: &Admin,
     flag: &PortableFlag,
     here: &Installation,
-    place: &str,
+    pointer: &str,
 ) -> Vec<Fault> {
     let old = here.flags.get(&flag.key);
     let old = old.and_then(|old| old.products.as_ref());
@@ -74,13 +74,13 @@ fn refused_products(
     let added = products.filter(|product| !old.is_some_and(|old| old.contains(product)));
     let fault = |product: &ProductName| {
         let detail = format!("`{product}` {}", refused_product(admin, product)?);
-        Some(Fault::pointer(format!("{place}/products"), detail))
+        Some(Fault::pointer(format!("{pointer}/products"), detail))
     };
     added.filter_map(fault).collect()
 }
 
 /// Returns the faults of a flag that would leave environments, or be archived, while it is enabled in them.
-fn still_enabled(flag: &PortableFlag, here: &Installation, place: &str) -> Vec<Fault> {
+fn still_enabled(flag: &PortableFlag, here: &Installation, pointer: &str) -> Vec<Fault> {
     let old = here.flags.get(&flag.key);
     let Some(old) = old.filter(|old| old.archived_at.is_none()) else {
         return Vec::new();
@@ -98,7 +98,7 @@ fn still_enabled(flag: &PortableFlag, here: &Installation, place: &str) -> Vec<F
                 "`{}` is still enabled in {paths}{change}; disable it there first",
                 flag.key
             );
-            faults.push(Fault::pointer(format!("{place}/{member}"), detail));
+            faults.push(Fault::pointer(format!("{pointer}/{member}"), detail));
         }
     };
     let enabled = here.environments.values().filter(is_enabled);
@@ -127,7 +127,7 @@ fn outside_of_scope(
     flag: &PortableFlag,
     configuration: &PortableConfiguration,
     here: &Installation,
-    place: &str,
+    pointer: &str,
 ) -> Option<Fault> {
     let products = flag.products.as_ref();
     let is_of_flag = |products: &FlagProducts| products.contains(&configuration.product);
@@ -136,19 +136,19 @@ fn outside_of_scope(
             "the flag's `products` do not include `{}`",
             configuration.product
         );
-        return Some(Fault::pointer(format!("{place}/product"), detail));
+        return Some(Fault::pointer(format!("{pointer}/product"), detail));
     }
     let environment = here.environment(configuration)?;
     (!exists_in(products, flag.is_public, environment)).then(|| {
         let path = configuration.path();
         let detail = format!("{path} is public here, so the flag needs `\"public\": true`");
-        Fault::pointer(place, detail)
+        Fault::pointer(pointer, detail)
     })
 }
 
-fn equal_priorities(configuration: &PortableConfiguration, place: &str) -> Vec<Fault> {
+fn equal_priorities(configuration: &PortableConfiguration, pointer: &str) -> Vec<Fault> {
     let fault = |index| {
-        let pointer = format!("{place}/rules/{index}/priority");
+        let pointer = format!("{pointer}/rules/{index}/priority");
         Fault::pointer(pointer, "another rule has this priority")
     };
     let repeated = repeated_priorities(&configuration.content.rules);

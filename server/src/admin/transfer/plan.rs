@@ -365,10 +365,10 @@ impl Planner<'_> {
     fn add_differences(
         &mut self,
         flag: &Flag,
-        place: &PortableConfiguration,
+        configuration: &PortableConfiguration,
         all: Vec<Difference>,
     ) {
-        let path = place.path();
+        let path = configuration.path();
         let changes = all.into_iter().map(|difference| ImportedChange {
             action: difference.action,
             flag: flag.key.clone(),

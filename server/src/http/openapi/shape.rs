@@ -132,17 +132,17 @@ pub(crate) fn text(about: &str) -> ObjectBuilder {
 
 /// Returns a parameter. Only path parameters are required.
 pub(crate) fn parameter(
-    place: ParameterIn,
+    location: ParameterIn,
     name: &str,
     schema: impl Into<RefOr<Schema>>,
 ) -> ParameterBuilder {
-    let required = match place {
+    let required = match location {
         ParameterIn::Path => Required::True,
         _ => Required::False,
     };
     ParameterBuilder::new()
         .name(name)
-        .parameter_in(place)
+        .parameter_in(location)
         .required(required)
         .schema(Some(schema))
 }
