@@ -27,7 +27,7 @@ async fn unsupported_parameters_are_refused_with_a_remedy() {
         ),
         (
             "postgres://db/flags?sslmode=verify-ca",
-            "name their file by `sslrootcert`",
+            "set `sslrootcert` to their file",
         ),
         (
             "postgres://db/flags?sslmode=require&sslrootcert=system",

@@ -15,6 +15,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::flags::push_product;
+use super::query::QueryParts;
 use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
@@ -102,85 +103,88 @@ macro_rules! columns {
 
 /// Appends a query for columns of the entries that a filter selects. The text contains only the requested conditions,
 /// because a database uses an index only for queries that certainly have its condition. If the query has two halves,
-/// each ends with the `$limit` newest entries, if given. It is a macro because each driver has its own builder.
-macro_rules! push_selection {
-    ($query:expr, $columns:expr, $filter:expr, $last:expr, $limit:expr) => {{
-        let limit: Option<i64> = $limit;
-        let product = bindable($filter.product.as_ref());
-        // Entries about flags name no product, and no environment. Each half reads an index, which a disjunction would
-        // not.
-        let has_halves =
-            $filter.flags_of_product && product.is_some() && $filter.environment.is_none();
-        let limit = limit.filter(|_| has_halves);
+/// each ends with the `limit` newest entries, if given.
+fn push_selection(
+    query: &mut impl QueryParts,
+    columns: &str,
+    filter: &AuditFilter,
+    last: Option<&AuditEntry>,
+    limit: Option<i64>,
+) {
+    let product = bindable(filter.product.as_ref());
+    // Entries about flags name no product, and no environment. Each half reads an index, which a disjunction would not.
+    let has_halves = filter.flags_of_product && product.is_some() && filter.environment.is_none();
+    let limit = limit.filter(|_| has_halves);
+    if limit.is_some() {
+        query.push("select * from (");
+    }
+    push_conditions(query, columns, filter, last);
+    if let Some(product) = product {
+        query.push(" and product = ").push_bind(product);
+    }
+    if let Some(limit) = limit {
+        query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
+        query.push(") of_product");
+    }
+    if has_halves {
+        query.push(" union all ");
         if limit.is_some() {
-            $query.push("select * from (");
+            query.push("select * from (");
         }
-        push_conditions!($query, $columns, $filter, $last);
-        if let Some(product) = product {
-            $query.push(" and product = ").push_bind(product);
-        }
+        push_conditions(query, columns, filter, last);
+        query.push(" and product is null and flag_id is not null");
+        push_product(query, "audit_entries.flag_id", filter.product.as_ref());
         if let Some(limit) = limit {
-            $query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
-            $query.push(") of_product");
+            query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
+            query.push(") of_flags");
         }
-        if has_halves {
-            $query.push(" union all ");
-            if limit.is_some() {
-                $query.push("select * from (");
-            }
-            push_conditions!($query, $columns, $filter, $last);
-            $query.push(" and product is null and flag_id is not null");
-            push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
-            if let Some(limit) = limit {
-                $query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
-                $query.push(") of_flags");
-            }
-        }
-    }};
+    }
 }
 
 const NEWEST_FIRST: &str = " order by occurred_at desc, id desc";
 
-/// Appends a query with all conditions of a filter but that on the product, for the entries that precede `$last`.
-macro_rules! push_conditions {
-    ($query:expr, $columns:expr, $filter:expr, $last:expr) => {{
-        let last: Option<&AuditEntry> = $last;
-        $query
-            .push("select ")
-            .push($columns)
-            .push(" from audit_entries where true");
-        if let Some(from) = $filter.from {
-            $query.push(" and occurred_at >= ").push_bind(from.millis());
+/// Appends a query with all conditions of a filter but that on the product, for the entries that precede `last`.
+fn push_conditions(
+    query: &mut impl QueryParts,
+    columns: &str,
+    filter: &AuditFilter,
+    last: Option<&AuditEntry>,
+) {
+    query
+        .push("select ")
+        .push(columns)
+        .push(" from audit_entries where true");
+    if let Some(from) = filter.from {
+        query.push(" and occurred_at >= ").push_bind(from.millis());
+    }
+    // SQLite uses an index for one upper bound only, and an import has many entries of one time.
+    match (last, filter.to) {
+        (Some(last), _) => {
+            query
+                .push(" and (occurred_at, id) < (")
+                .push_bind(last.occurred_at.millis());
+            query.push(", ").push_bind(last.id.uuid()).push(")");
         }
-        // SQLite uses an index for one upper bound only, and an import has many entries of one time.
-        match (last, $filter.to) {
-            (Some(last), _) => {
-                $query
-                    .push(" and (occurred_at, id) < (")
-                    .push_bind(last.occurred_at.millis());
-                $query.push(", ").push_bind(last.id.uuid()).push(")");
-            }
-            (None, Some(to)) => {
-                $query.push(" and occurred_at <= ").push_bind(to.millis());
-            }
-            (None, None) => {}
+        (None, Some(to)) => {
+            query.push(" and occurred_at <= ").push_bind(to.millis());
         }
-        if !$filter.accounts {
-            $query.push(" and not about_accounts");
+        (None, None) => {}
+    }
+    if !filter.accounts {
+        query.push(" and not about_accounts");
+    }
+    for (column, text) in [
+        (" and flag_key = ", &filter.flag_key),
+        (" and environment = ", &filter.environment),
+        (" and actor_identity = ", &filter.actor),
+    ] {
+        if let Some(text) = bindable(text.as_ref()) {
+            query.push(column).push_bind(text);
         }
-        for (column, text) in [
-            (" and flag_key = ", &$filter.flag_key),
-            (" and environment = ", &$filter.environment),
-            (" and actor_identity = ", &$filter.actor),
-        ] {
-            if let Some(text) = bindable(text.as_ref()) {
-                $query.push(column).push_bind(text);
-            }
-        }
-        if let Some(action) = $filter.action {
-            $query.push(" and action = ").push_bind(action.as_str());
-        }
-    }};
+    }
+    if let Some(action) = filter.action {
+        query.push(" and action = ").push_bind(action.as_str());
+    }
 }
 
 /// Returns one entry.
@@ -215,7 +219,7 @@ pub(crate) async fn before(
 ) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, entry, Some(limit));
+        push_selection(&mut query, columns!(), filter, entry, Some(limit));
         query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
         query.build_query_as().fetch_all(conn).await
     })?;
@@ -234,7 +238,7 @@ pub(crate) async fn page(
         .then(|| page.offset().saturating_add(page.limit.get()));
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, None, limit);
+        push_selection(&mut query, columns!(), filter, None, limit);
         query.push(NEWEST_FIRST).push(" limit ").push_bind(page.limit.get());
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
@@ -246,7 +250,7 @@ pub(crate) async fn page(
 pub(crate) async fn count(tx: &mut Tx, filter: &AuditFilter) -> Result<i64, Error> {
     on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select count(*) from (");
-        push_selection!(query, "1 as one", filter, None, None);
+        push_selection(&mut query, "1 as one", filter, None, None);
         query.push(") selected");
         query.build_query_scalar().fetch_one(conn).await
     })

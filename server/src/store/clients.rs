@@ -7,8 +7,9 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use super::query::push_one_of;
 use super::usage::number;
-use super::{Tx, insert_rows, on_conn, push_one_of};
+use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
 /// The requests of a client to an environment within an hour, to be added.
@@ -49,7 +50,7 @@ pub(crate) async fn of_hour(
     let rows: Vec<(Uuid, String)> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select lineage_id, client from client_hours where hour = ");
         query.push_bind(hour.millis()).push(" and lineage_id ");
-        push_one_of!(query, lineages);
+        push_one_of(&mut query, lineages.iter().copied().map(EnvironmentId::uuid));
         query.build_query_as().persistent(false).fetch_all(conn).await
     })?;
     let named = |(lineage, client): (Uuid, String)| {

@@ -13,7 +13,8 @@ use uuid::Uuid;
 
 use super::environments::{EnvironmentRow, Raised, environment_columns};
 use super::flags::{FlagRow, flag_columns};
-use super::{Tx, bad_row, environments, on_conn, push_one_of};
+use super::query::push_one_of;
+use super::{Tx, bad_row, environments, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -106,7 +107,7 @@ pub(crate) async fn of_flags(
             select_flag_environments!(), "where not is_hidden and configured.environment_id = ",
         ));
         query.push_bind(environment.uuid()).push(" and configured.flag_id ");
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         query.build_query_as().persistent(false).fetch_all(conn).await
     })?;
     rows.into_iter().map(FlagEnvironment::try_from).collect()
@@ -166,7 +167,7 @@ async fn stamp(tx: &mut Tx, flag: FlagId, raised: &[Raised]) -> Result<(), Error
              where flag_id = ",
         );
         query.push_bind(flag.uuid()).push(" and environment_id ");
-        push_one_of!(query, raised.iter().map(|raised| &raised.environment));
+        push_one_of(&mut query, raised.iter().map(|raised| raised.environment.uuid()));
         query.build().execute(conn).await.map(drop)
     })
 }
@@ -302,7 +303,7 @@ pub(crate) async fn cells(
                on rollouts.flag_id = configured.flag_id and rollouts.environment_id = configured.environment_id
              where not configured.is_hidden and configured.flag_id ",
         );
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         query.build_query_as().fetch_all(conn).await
     })?;
     let cell = |row: CellRow| {

@@ -14,7 +14,8 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, page_of, push_one_of, unless_taken};
+use super::query::push_one_of;
+use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
 /// The columns of an [`EnvironmentRow`], under names that do not conflict with those of a flag in the same row.
@@ -352,7 +353,7 @@ pub(crate) async fn raise_config_revisions_of(
         let mut query = QueryBuilder::new(
             "update environments set config_revision = config_revision + 1 where id ",
         );
-        push_one_of!(query, ids);
+        push_one_of(&mut query, ids.iter().copied().map(EnvironmentId::uuid));
         query.push(concat!(" returning ", raised_columns!()));
         query.build_query_as().fetch_all(conn).await
     })?;

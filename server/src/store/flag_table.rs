@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 
-use pennon_model::flag_table::StaleReason;
+use pennon_model::flag_table::{FlagState, StaleReason};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use super::query::{QueryParts, push_one_of};
 use super::usage::{Hours, hours};
-use super::{Tx, on_conn, push_one_of};
+use super::{Tx, bindable, on_conn};
 use crate::error::Error;
 
 /// The times that make a flag stale: it has expired `now`, or nobody has changed it since `unchanged`, and either no
@@ -90,80 +91,70 @@ macro_rules! stale {
 /// The condition of [`stale!`].
 pub(super) const STALE: &str = stale!();
 
-/// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
-macro_rules! push_since {
-    ($query:expr, $since:expr) => {{
-        $query.push("with since (present, unchanged, unused, are_used) as (select ");
-        $query.push_bind($since.now.millis()).push(", ");
-        $query.push_bind($since.unchanged.millis()).push(", ");
-        $query.push_bind($since.unused.millis());
-        $query.push(", exists (select 1 from flags used where used.evaluated_at >= ");
-        $query.push_bind($since.unused.millis()).push(")) ");
-    }};
+/// Begins a query with `since`, a table of one row.
+pub(super) fn push_since(query: &mut impl QueryParts, since: StaleSince) {
+    query.push("with since (present, unchanged, unused, are_used) as (select ");
+    query.push_bind(since.now.millis()).push(", ");
+    query.push_bind(since.unchanged.millis()).push(", ");
+    query.push_bind(since.unused.millis());
+    query.push(", exists (select 1 from flags used where used.evaluated_at >= ");
+    query.push_bind(since.unused.millis()).push(")) ");
 }
 
-pub(super) use push_since;
-
-/// Appends a condition on the state of flags in an environment or in any of a product's, if one is requested. It is a
-/// macro because each driver has its own builder.
-macro_rules! push_state {
-    ($query:expr, $product:expr, $environment:expr, $state:expr) => {
-        let product = bindable($product);
-        match ($environment, $state) {
-            (None, None) => {}
-            (None, Some(state)) if product.is_none() => {
-                $query.push(match state {
-                    FlagState::On => " and on_count > 0",
-                    FlagState::Partly => " and partly_count > 0",
-                    FlagState::Off => " and off_count > 0",
-                });
-            }
-            (environment, state) => {
-                $query.push(
-                    " and flags.id in (select flag_states.flag_id from flag_states where true",
-                );
-                if let (Some(product), None) = (product, environment) {
-                    $query
-                        .push(" and flag_states.environment_id in (select id from environments where product = ")
-                        .push_bind(product)
-                        .push(")");
-                }
-                if let Some(environment) = environment {
-                    $query
-                        .push(" and flag_states.environment_id = ")
-                        .push_bind(environment.uuid());
-                }
-                if let Some(state) = state {
-                    $query
-                        .push(" and flag_states.state = ")
-                        .push_bind(state.as_str());
-                }
-                $query.push(")");
-            }
+/// Appends a condition on the state of flags in an environment or in any of a product's, if one is requested.
+pub(super) fn push_state(
+    query: &mut impl QueryParts,
+    product: Option<&String>,
+    environment: Option<EnvironmentId>,
+    state: Option<FlagState>,
+) {
+    let product = bindable(product);
+    match (environment, state) {
+        (None, None) => {}
+        (None, Some(state)) if product.is_none() => {
+            query.push(match state {
+                FlagState::On => " and on_count > 0",
+                FlagState::Partly => " and partly_count > 0",
+                FlagState::Off => " and off_count > 0",
+            });
         }
-    };
+        (environment, state) => {
+            query.push(" and flags.id in (select flag_states.flag_id from flag_states where true");
+            if let (Some(product), None) = (product, environment) {
+                query
+                    .push(" and flag_states.environment_id in (select id from environments where product = ")
+                    .push_bind(product)
+                    .push(")");
+            }
+            if let Some(environment) = environment {
+                query
+                    .push(" and flag_states.environment_id = ")
+                    .push_bind(environment.uuid());
+            }
+            if let Some(state) = state {
+                query
+                    .push(" and flag_states.state = ")
+                    .push_bind(state.as_str());
+            }
+            query.push(")");
+        }
+    }
 }
-pub(super) use push_state;
 
 /// Appends the last evaluation of a flag, in one environment or in all.
-macro_rules! push_last_evaluated {
-    ($query:expr, $environment:expr) => {
-        match $environment {
-            None => {
-                $query.push("evaluated_at");
-            }
-            Some(environment) => {
-                $query.push(
-                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = flags.id
-                        and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ",
-                );
-                $query.push_bind(environment.uuid()).push("))");
-            }
-        }
+pub(super) fn push_last_evaluated(query: &mut impl QueryParts, environment: Option<EnvironmentId>) {
+    let Some(environment) = environment else {
+        query.push("evaluated_at");
+        return;
     };
+    query
+        .push(
+            "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = flags.id
+                and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ",
+        )
+        .push_bind(environment.uuid())
+        .push("))");
 }
-
-pub(super) use push_last_evaluated;
 
 /// Returns the use of each of these flags, in one environment or in any.
 pub(crate) async fn uses(
@@ -177,14 +168,14 @@ pub(crate) async fn uses(
     }
     let rows: Vec<UseRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_since!(query, since);
+        push_since(&mut query, since);
         query.push("select id, ");
-        push_last_evaluated!(query, environment);
+        push_last_evaluated(&mut query, environment);
         query.push(concat!(
             " as last_evaluated_at, ", stale!(), " as is_stale, ", expired!(), " as is_expired, ", unused!(), " as is_unused
              from flag_table flags cross join since where id ",
         ));
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         query.build_query_as().fetch_all(conn).await
     })?;
     let used = |row: UseRow| {
@@ -220,7 +211,7 @@ pub(crate) async fn hours(
     let rows: Vec<HoursRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(concat!("select flag_id, ", hours!(), " from "));
         query.push(table);
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         if let Some(environment) = environment {
             query.push(" and lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
             query.push_bind(environment.uuid()).push(")");

@@ -7,7 +7,9 @@ use pennon_model::environment::ProductName;
 use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagOrder, FlagProducts, FlagType};
 use pennon_model::flag_table::FlagState;
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::metadata::{Expiry, FlagKind, FlagMetadata, FlagOwner, FlagTag, FlagTags};
+use pennon_model::metadata::{
+    Expiry, FlagKind, FlagMetadata, FlagOwner, FlagTag, FlagTags, MetadataFilter,
+};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
@@ -15,7 +17,8 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push_state};
-use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, push_one_of, unless_taken};
+use super::query::{QueryParts, push_one_of};
+use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
 /// The columns of a [`FlagRow`] that `flags` and its views have.
@@ -40,65 +43,50 @@ macro_rules! flag_columns {
 pub(super) use flag_columns;
 pub(super) use own_columns;
 
-/// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments. It
-/// is a macro because each driver has its own builder.
-macro_rules! push_product {
-    ($query:expr, $flags:literal, $product:expr) => {
-        if let Some(product) = bindable($product) {
-            $query
-                .push(concat!(
-                    " and (not exists (select 1 from flag_products where flag_products.flag_id = ",
-                    $flags,
-                    ")
-                       or exists (select 1 from flag_products where flag_products.flag_id = ",
-                    $flags,
-                    "
-                                  and flag_products.product = ",
-                ))
-                .push_bind(product)
-                .push("))");
-        }
+/// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments.
+pub(super) fn push_product(query: &mut impl QueryParts, flags: &str, product: Option<&String>) {
+    let Some(product) = bindable(product) else {
+        return;
     };
-}
-pub(super) use push_product;
-
-/// Appends the conditions on the metadata of flags that are requested. It is a macro because each driver has its own
-/// builder.
-macro_rules! push_metadata {
-    ($query:expr, $filter:expr) => {
-        for tag in $filter.tags.iter() {
-            $query
-                .push(" and exists (select 1 from flag_tags where flag_tags.flag_id = flags.id and flag_tags.tag = ")
-                .push_bind(tag.as_str().to_owned())
-                .push(")");
-        }
-        if let Some(owner) = bindable($filter.owner.as_ref()) {
-            $query
-                .push(" and lower(flags.owner) = lower(")
-                .push_bind(owner)
-                .push(")");
-        }
-        if let Some(kind) = $filter.kind {
-            $query
-                .push(" and flags.kind = ")
-                .push_bind(kind.as_str());
-        }
-    };
+    query
+        .push(" and (not exists (select 1 from flag_products where flag_products.flag_id = ")
+        .push(flags)
+        .push(") or exists (select 1 from flag_products where flag_products.flag_id = ")
+        .push(flags)
+        .push(" and flag_products.product = ")
+        .push_bind(product)
+        .push("))");
 }
 
-/// Appends a condition on the name and key of flags, if a search is requested. It is a macro because each driver has
-/// its own builder.
-macro_rules! push_search {
-    ($query:expr, $search:expr) => {
-        if let Some(pattern) = pattern($search) {
-            $query
-                .push(" and (lower(name) like lower(")
-                .push_bind(pattern.clone())
-                .push(r") escape '\' or lower(key) like lower(")
-                .push_bind(pattern)
-                .push(r") escape '\')");
-        }
-    };
+/// Appends the conditions on the metadata of flags that are requested.
+fn push_metadata(query: &mut impl QueryParts, filter: &MetadataFilter) {
+    for tag in filter.tags.iter() {
+        query
+            .push(" and exists (select 1 from flag_tags where flag_tags.flag_id = flags.id and flag_tags.tag = ")
+            .push_bind(tag.as_str().to_owned())
+            .push(")");
+    }
+    if let Some(owner) = bindable(filter.owner.as_ref()) {
+        query
+            .push(" and lower(flags.owner) = lower(")
+            .push_bind(owner)
+            .push(")");
+    }
+    if let Some(kind) = filter.kind {
+        query.push(" and flags.kind = ").push_bind(kind.as_str());
+    }
+}
+
+/// Appends a condition on the name and key of flags, if a search is requested.
+fn push_search(query: &mut impl QueryParts, search: Option<&String>) {
+    if let Some(pattern) = pattern(search) {
+        query
+            .push(" and (lower(name) like lower(")
+            .push_bind(pattern.clone())
+            .push(r") escape '\' or lower(key) like lower(")
+            .push_bind(pattern)
+            .push(r") escape '\')");
+    }
 }
 
 /// A selection of flags by their state and their use, in addition to a [`FlagFilter`].
@@ -114,38 +102,36 @@ pub(crate) struct StateFilter {
 
 /// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so
 /// that a query for a key uses the index of keys.
-macro_rules! push_selected {
-    ($query:expr, $selection:expr, $states:expr) => {{
-        $query.push(" from flag_table flags");
-        if $states.stale.is_some() {
-            $query.push(" cross join since");
-        }
-        $query.push(match $selection.archived {
-            None => " where true",
-            Some(true) => " where archived_at is not null",
-            Some(false) => " where archived_at is null",
-        });
-        push_search!($query, $selection.search.as_ref());
-        if let Some(key) = bindable($selection.key.as_ref()) {
-            $query.push(" and key = ").push_bind(key);
-        }
-        push_product!($query, "flags.id", $selection.product.as_ref());
-        if let Some(is_public) = $selection.is_public {
-            $query.push(" and is_public = ").push_bind(is_public);
-        }
-        push_metadata!($query, $selection.metadata);
-        push_state!(
-            $query,
-            $selection.product.as_ref(),
-            $states.environment,
-            $states.state
-        );
-        if let Some((_, is_stale)) = $states.stale {
-            $query
-                .push(if is_stale { " and " } else { " and not " })
-                .push(STALE);
-        }
-    }};
+fn push_selected(query: &mut impl QueryParts, selection: &FlagFilter, states: &StateFilter) {
+    query.push(" from flag_table flags");
+    if states.stale.is_some() {
+        query.push(" cross join since");
+    }
+    query.push(match selection.archived {
+        None => " where true",
+        Some(true) => " where archived_at is not null",
+        Some(false) => " where archived_at is null",
+    });
+    push_search(query, selection.search.as_ref());
+    if let Some(key) = bindable(selection.key.as_ref()) {
+        query.push(" and key = ").push_bind(key);
+    }
+    push_product(query, "flags.id", selection.product.as_ref());
+    if let Some(is_public) = selection.is_public {
+        query.push(" and is_public = ").push_bind(is_public);
+    }
+    push_metadata(query, &selection.metadata);
+    push_state(
+        query,
+        selection.product.as_ref(),
+        states.environment,
+        states.state,
+    );
+    if let Some((_, is_stale)) = states.stale {
+        query
+            .push(if is_stale { " and " } else { " and not " })
+            .push(STALE);
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -239,7 +225,7 @@ pub(crate) async fn find_all(tx: &mut Tx, ids: &[FlagId]) -> Result<Vec<Flag>, E
     }
     let rows: Vec<FlagRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(concat!("select ", flag_columns!(), " from flags where id "));
-        push_one_of!(query, ids);
+        push_one_of(&mut query, ids.iter().copied().map(FlagId::uuid));
         query.build_query_as().persistent(false).fetch_all(conn).await
     })?;
     rows.into_iter().map(Flag::try_from).collect()
@@ -253,27 +239,25 @@ pub(crate) async fn find_by_key(tx: &mut Tx, key: &FlagKey) -> Result<Option<Fla
     row.map(Flag::try_from).transpose()
 }
 
-/// Appends the order of flags. It is a macro because each driver has its own builder.
-macro_rules! push_order {
-    ($query:expr, $order:expr, $environment:expr) => {{
-        $query.push(" order by ");
-        match $order {
-            FlagOrder::Newest => $query.push("created_at desc, id desc"),
-            FlagOrder::Oldest => $query.push("created_at, id"),
-            FlagOrder::Key => $query.push("key"),
-            FlagOrder::KeyDescending => $query.push("key desc"),
-            FlagOrder::Name => $query.push("lower(name), id"),
-            FlagOrder::NameDescending => $query.push("lower(name) desc, id desc"),
-            FlagOrder::LastEvaluated => {
-                push_last_evaluated!($query, $environment);
-                $query.push(" nulls first, id")
-            }
-            FlagOrder::LastEvaluatedDescending => {
-                push_last_evaluated!($query, $environment);
-                $query.push(" desc nulls last, id desc")
-            }
-        };
-    }};
+/// Appends the order of flags.
+fn push_order(query: &mut impl QueryParts, order: FlagOrder, environment: Option<EnvironmentId>) {
+    query.push(" order by ");
+    match order {
+        FlagOrder::Newest => query.push("created_at desc, id desc"),
+        FlagOrder::Oldest => query.push("created_at, id"),
+        FlagOrder::Key => query.push("key"),
+        FlagOrder::KeyDescending => query.push("key desc"),
+        FlagOrder::Name => query.push("lower(name), id"),
+        FlagOrder::NameDescending => query.push("lower(name) desc, id desc"),
+        FlagOrder::LastEvaluated => {
+            push_last_evaluated(query, environment);
+            query.push(" nulls first, id")
+        }
+        FlagOrder::LastEvaluatedDescending => {
+            push_last_evaluated(query, environment);
+            query.push(" desc nulls last, id desc")
+        }
+    };
 }
 
 /// Returns one page of flags.
@@ -286,24 +270,24 @@ pub(crate) async fn list(
     let rows: Vec<FlagRow> = on_conn!(&mut *tx, conn => {
         let mut query = QueryBuilder::new("");
         if let Some((since, _)) = states.stale {
-            push_since!(query, since);
+            push_since(&mut query, since);
         }
         // Databases may compute all columns before they sort, so tags and products are added to the page afterwards.
         query.push(concat!("select ", flag_columns!(), " from (select ", own_columns!(), ", evaluated_at"));
-        push_selected!(query, selection, states);
-        push_order!(query, selection.order, states.environment);
+        push_selected(&mut query, selection, states);
+        push_order(&mut query, selection.order, states.environment);
         query.push(" limit ").push_bind(page.limit.get()).push(" offset ").push_bind(page.offset());
         query.push(") flags");
-        push_order!(query, selection.order, states.environment);
+        push_order(&mut query, selection.order, states.environment);
         query.build_query_as().fetch_all(conn).await
     })?;
     let total = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
         if let Some((since, _)) = states.stale {
-            push_since!(query, since);
+            push_since(&mut query, since);
         }
         query.push("select count(*)");
-        push_selected!(query, selection, states);
+        push_selected(&mut query, selection, states);
         query.build_query_scalar().fetch_one(conn).await
     })?;
     page_of(page, rows, total)

@@ -9,7 +9,8 @@ use pennon_model::user::Role;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, insert_rows, on_conn, push_one_of};
+use super::query::push_one_of;
+use super::{Tx, bad_row, insert_rows, on_conn};
 use crate::error::Error;
 
 /// The user or the token whose grants they are.
@@ -39,7 +40,7 @@ pub(super) async fn of_users(
     }
     let rows: Vec<GrantRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select user_id, token_id, product, environment_id, role from grants where user_id ");
-        push_one_of!(query, users);
+        push_one_of(&mut query, users.iter().copied().map(UserId::uuid));
         query.build_query_as().fetch_all(conn).await
     })?;
     let mut grants: HashMap<Uuid, Vec<Grant>> = HashMap::new();

@@ -20,6 +20,7 @@ pub(crate) mod packages;
 mod pooler;
 mod postgres;
 pub(crate) mod previous_keys;
+mod query;
 mod reach;
 mod restore;
 pub(crate) mod retention;
@@ -140,20 +141,6 @@ macro_rules! on_conn {
 }
 
 pub(crate) use on_conn;
-
-/// Appends `in (…)` with these IDs. It is a macro because each driver has its own builder.
-macro_rules! push_one_of {
-    ($query:expr, $ids:expr) => {{
-        $query.push("in (");
-        let mut list = $query.separated(", ");
-        for id in $ids {
-            list.push_bind(id.uuid());
-        }
-        $query.push(")");
-    }};
-}
-
-use push_one_of;
 
 /// Inserts rows, if any exist, with one statement that ends with `$end`. It is a macro because each driver has its own
 /// builder.

@@ -7,7 +7,8 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, on_conn, push_one_of};
+use super::query::push_one_of;
+use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -53,7 +54,7 @@ pub(crate) async fn of_flags(
     let rows: Vec<RolloutRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(concat!("select ", columns!(), " from rollouts where environment_id = "));
         query.push_bind(environment.uuid()).push(" and flag_id ");
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         query.build_query_as().persistent(false).fetch_all(conn).await
     })?;
     rows.into_iter().map(FlagRollout::try_from).collect()

@@ -9,7 +9,8 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::batch::ROWS;
-use super::{Tx, bad_row, insert_rows, on_conn, push_one_of, unless_taken};
+use super::query::push_one_of;
+use super::{Tx, bad_row, insert_rows, on_conn, unless_taken};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
@@ -122,7 +123,7 @@ pub(crate) async fn of_flags(
     let rows: Vec<RuleRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(concat!("select ", columns!(), " from rules where environment_id = "));
         query.push_bind(environment.uuid()).push(" and flag_id ");
-        push_one_of!(query, flags);
+        push_one_of(&mut query, flags.iter().copied().map(FlagId::uuid));
         query.push(" order by flag_id, priority");
         query.build_query_as().persistent(false).fetch_all(conn).await
     })?;

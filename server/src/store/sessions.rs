@@ -10,8 +10,9 @@ use pennon_model::user::User;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use super::query::push_one_of;
 use super::users::{UserRow, user_columns, with_grants};
-use super::{Tx, bad_row, on_conn, push_one_of};
+use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
 /// A session to begin.
@@ -197,7 +198,7 @@ pub(crate) async fn last_begun(
     let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
         let mut query =
             QueryBuilder::new("select user_id, max(created_at) from sessions where user_id ");
-        push_one_of!(query, users.iter().map(|user| &user.id));
+        push_one_of(&mut query, users.iter().map(|user| user.id.uuid()));
         query.push(" group by user_id");
         query.build_query_as().fetch_all(conn).await
     })?;

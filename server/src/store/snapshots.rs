@@ -13,9 +13,10 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::configurations::ttl;
+use super::query::push_one_of;
 use super::rollouts::rollout;
 use super::rules::rule;
-use super::{Tx, bad_row, on_conn, push_one_of};
+use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
 /// An active environment and its config revision.
@@ -255,7 +256,7 @@ pub(crate) async fn flag_in(
             " where configured.flag_id = ",
         ));
         query.push_bind(flag.uuid()).push(" and configured.environment_id ");
-        push_one_of!(query, environments);
+        push_one_of(&mut query, environments.iter().copied().map(EnvironmentId::uuid));
         query.push(" order by configured.environment_id, rules.priority");
         query.build_query_as().fetch_all(conn).await
     })?;
