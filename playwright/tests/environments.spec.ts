@@ -229,6 +229,20 @@ test("a handle that is released at its place saves nothing, and the list stays u
   expect(posts).toBe(0);
 });
 
+test("the right mouse button drags nothing", { tag: "@scripts" }, async ({ page, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  await scriptsReady(page);
+  const first = await page.getByRole("row", { name: "staging" }).boundingBox();
+  await page.getByRole("row", { name: "production" }).getByTitle("Drag to reorder").hover();
+  await page.mouse.down({ button: "right" });
+  await page.mouse.move(first?.x ?? 0, first?.y ?? 0, { steps: 8 });
+  await expect(namesOf(page)).toHaveText(["staging", "production"]);
+  await page.mouse.up({ button: "right" });
+});
+
 test("an open page follows the order", { tag: "@scripts" }, async ({
   page,
   context,

@@ -286,18 +286,20 @@ test("rules can be dragged, and the new order saved or discarded", {
   await page.goto(address);
   await scriptsReady(page);
   const lines = page.locator(".rule");
-  const drag = async () => {
+  const drag = async (button: "left" | "right" = "left") => {
     const handle = await lines.nth(2).locator(".handle").boundingBox();
     const goal = await lines.nth(0).boundingBox();
     if (handle === null || goal === null) {
       throw new Error("The rules are not there.");
     }
     await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
-    await page.mouse.down();
+    await page.mouse.down({ button });
     await page.mouse.move(handle.x, goal.y + goal.height * 1.4, { steps: 8 });
     await page.mouse.move(handle.x, goal.y + goal.height * 0.2, { steps: 8 });
-    await page.mouse.up();
+    await page.mouse.up({ button });
   };
+  await drag("right");
+  await expect(lines.first()).toContainText("country is AT");
   await drag();
   await expect(lines.first()).toContainText("country is DE");
   await page.getByRole("button", { name: "Reset order" }).click();

@@ -17,6 +17,9 @@ export function dragByHandle({ items, onStart, onMove, onEnd }: Options): void {
   const dragged = () => document.querySelector<HTMLElement>(`${items}[data-dragged]`);
 
   on("pointerdown", `${items} .handle`, (handle, event) => {
+    if (event.button !== 0 || !event.isPrimary) {
+      return;
+    }
     const item = handle.closest<HTMLElement>(items);
     event.preventDefault();
     handle.setPointerCapture(event.pointerId);
