@@ -164,6 +164,22 @@ test("a protected environment asks for confirmation of a switch, and shows the e
   await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
 });
 
+test("a protected environment asks for confirmation on the flag's page if the dialog is incomplete", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  await api.protect(production);
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await page.locator("#switch-question .primary").evaluate((button) => button.remove());
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
+  await flagSwitch.click();
+  await page.getByRole("button", { name: "Turn on in production" }).click();
+  await expect(page).toHaveURL(/\/dashboard\/flags\/new_checkout/);
+  await expect(flagSwitch).toBeChecked();
+});
+
 test("a concurrent switch is not overwritten", async ({
   page,
   server,

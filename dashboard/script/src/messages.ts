@@ -63,12 +63,11 @@ export function showMessage(
   const box = document.querySelector("main .toasts");
   const template = box?.querySelector("template")?.content.firstElementChild;
   const message = template?.cloneNode(true) as HTMLElement | undefined;
-  const [undoButton, close] = message?.querySelectorAll("button") ?? [];
-  if (!box || !message || !undoButton || !close) {
+  const undoButton = message?.querySelector<HTMLButtonElement>("[data-undo-button]");
+  if (!box || !message || !undoButton) {
     return;
   }
   message.querySelector("p")?.append(content);
-  close.onclick = closeMessage;
   if (undo === undefined) {
     undoButton.remove();
   } else {

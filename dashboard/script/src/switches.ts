@@ -40,14 +40,13 @@ type Failure = { readonly code?: string; readonly lead?: string; readonly messag
 /** Makes the switches of a page instant. Without scripts, they are forms with one button. */
 export function listenToSwitches(): void {
   on("submit", ".switch-form", (form: HTMLFormElement, event) => {
-    event.preventDefault();
     if (buttonOf(form)?.ariaBusy === "true") {
-      return;
-    }
-    if (form.dataset.effect === undefined) {
+      event.preventDefault();
+    } else if (form.dataset.effect === undefined) {
+      event.preventDefault();
       void switchTo(flagEnvironmentOf(form), !isOn(form));
-    } else {
-      askToConfirm(form);
+    } else if (askToConfirm(form)) {
+      event.preventDefault();
     }
   });
 }
@@ -90,14 +89,19 @@ function formsOf({ flag, environment }: FlagEnvironment): HTMLFormElement[] {
   );
 }
 
-/** Asks for confirmation, and again if the effect has changed before the user confirms. */
-function askToConfirm(form: HTMLFormElement): void {
+/**
+ * Asks for confirmation, and again if the effect has changed before the user confirms. Returns false if the page lacks
+ * a part of the dialog. The form then opens the page that asks.
+ */
+function askToConfirm(form: HTMLFormElement): boolean {
   const dialog = document.querySelector<HTMLDialogElement>("#switch-question");
-  const reason = dialog?.querySelector("textarea");
-  const [title, effect] = dialog?.querySelectorAll("h2, p") ?? [];
-  const [confirm, cancel] = dialog?.querySelectorAll("button") ?? [];
-  if (!dialog || !reason || !title || !effect || !confirm || !cancel) {
-    return;
+  const title = dialog?.querySelector("#question-title");
+  const effect = dialog?.querySelector("#question-effect");
+  const reason = dialog?.querySelector<HTMLTextAreaElement>("#question-reason");
+  const confirm = dialog?.querySelector<HTMLButtonElement>("[data-confirm]");
+  const cancel = dialog?.querySelector<HTMLButtonElement>("[data-cancel]");
+  if (!dialog || !title || !effect || !reason || !confirm || !cancel) {
+    return false;
   }
   const target = flagEnvironmentOf(form);
   const on = !isOn(form);
@@ -129,6 +133,7 @@ function askToConfirm(form: HTMLFormElement): void {
       reason.focus();
     }
   }
+  return true;
 }
 
 /** The effect of pressing a switch that asks. */

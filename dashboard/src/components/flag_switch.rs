@@ -142,8 +142,8 @@ fn ConfirmationDialog() -> impl IntoView {
             <p id="question-effect"></p>
             <ReasonField id="question-reason" required=false/>
             <div class="form-actions">
-                <button class="button primary" type="button"></button>
-                <button class="button" type="button" autofocus>
+                <button class="button primary" type="button" data-confirm></button>
+                <button class="button" type="button" autofocus data-cancel>
                     "Cancel"
                 </button>
             </div>
@@ -159,10 +159,10 @@ fn Message() -> impl IntoView {
             <template>
                 <div class="toast">
                     <p></p>
-                    <button class="button" type="button">
+                    <button class="button" type="button" data-undo-button>
                         "Undo"
                     </button>
-                    <button class="icon-button" type="button" aria-label="Close">
+                    <button class="icon-button" type="button" aria-label="Close" data-close>
                         <Drawing icon=Icon::CLOSE/>
                     </button>
                 </div>
