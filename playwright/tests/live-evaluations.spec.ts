@@ -175,6 +175,27 @@ test.describe("live evaluations", { tag: "@scripts" }, () => {
     }
   });
 
+  test("close their stream if it cannot be read", async ({ page, server, api }) => {
+    const production = await api.createEnvironment("Web shop", "production");
+    await signIn(page, server);
+    await page.goto(`/dashboard/environments/${production.id}/live`);
+    await page.evaluate(() => {
+      const { fetch } = window;
+      const event = new TextEncoder().encode("event: evaluations\ndata: {\n\n");
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(event),
+        cancel: () => document.documentElement.setAttribute("data-canceled", ""),
+      });
+      window.fetch = (url, init) =>
+        `${url}`.includes("/events/evaluations")
+          ? Promise.resolve(new Response(body))
+          : fetch(url, init);
+    });
+    await page.getByRole("button", { name: "Start" }).click();
+    await expect(page.getByText("Stopped: the connection was lost").first()).toBeVisible();
+    await expect(page.locator(":root[data-canceled]")).toBeAttached();
+  });
+
   test("stop when the environment is revoked", async ({ page, server, api, browserErrors }) => {
     browserErrors.ignore(/status of 404/);
     const production = await api.createEnvironment("Web shop", "production");

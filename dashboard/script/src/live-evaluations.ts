@@ -86,20 +86,25 @@ async function receive(url: string, signal: AbortSignal, list: EvaluationList): 
 async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<StreamEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) {
-      return;
-    }
-    const blocks = `${rest}${value}`.split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const [, name, data] = /^event: (.*)\ndata: ?(.*)$/.exec(block) ?? [];
-      // The other blocks only keep the stream open.
-      if (name !== undefined && data !== undefined) {
-        yield { name, data };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        return;
+      }
+      const blocks = `${rest}${value}`.split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const [, name, data] = /^event: (.*)\ndata: ?(.*)$/.exec(block) ?? [];
+        // The other blocks only keep the stream open.
+        if (name !== undefined && data !== undefined) {
+          yield { name, data };
+        }
       }
     }
+  } finally {
+    // The server allows a limited number of open streams.
+    reader.cancel().catch(() => {});
   }
 }
 
