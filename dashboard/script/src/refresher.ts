@@ -1,7 +1,7 @@
 import type { Bars } from "./bars.ts";
 import { concerns } from "./concerns.ts";
 import type { ConnectionBars } from "./connection-bars.ts";
-import { fetchPage } from "./dom.ts";
+import { type FetchedPage, fetchPage } from "./dom.ts";
 import type { Change } from "./hub.ts";
 import type { Pointer } from "./pointer.ts";
 import { Swap } from "./swap.ts";
@@ -185,14 +185,9 @@ export class Refresher {
     if (page?.response.redirected) {
       return undefined;
     }
-    const fresh = page !== undefined && isPage(page.response) ? page.document : undefined;
-    const freshMain = fresh?.querySelector<HTMLElement>("main[data-rendered-at]");
-    if (!fresh || !freshMain) {
-      this.#failures += 1;
-      if (this.#failures > 1) {
-        // A single failure is no news: an instance may be restarting.
-        this.#connection.showFailing();
-      }
+    const freshMain = page?.document.querySelector<HTMLElement>("main[data-rendered-at]");
+    if (page === undefined || !freshMain || !isPage(page.response)) {
+      this.#recordFailure();
       return retryDelay;
     }
     this.#failures = 0;
@@ -201,13 +196,38 @@ export class Refresher {
       // The user's input has changed the address in the meantime.
       return refreshDelay;
     }
-    if (buildId(fresh) !== buildId(document)) {
-      // Screen readers announce it each time that it is shown.
-      if (!this.#bars.isShown("build")) {
-        this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
-      }
+    if (buildId(page.document) !== buildId(document)) {
+      this.#reportNewBuild();
       return undefined;
     }
+    return this.#apply(page, freshMain, change);
+  }
+
+  #recordFailure(): void {
+    this.#failures += 1;
+    if (this.#failures > 1) {
+      // A single failure is no news: an instance may be restarting.
+      this.#connection.showFailing();
+    }
+  }
+
+  #reportNewBuild(): void {
+    // Screen readers announce it each time that it is shown.
+    if (!this.#bars.isShown("build")) {
+      const { href } = location;
+      this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
+    }
+  }
+
+  /**
+   * Applies a fetched page that includes a change, unless the user must keep what is shown. Returns the delay before
+   * the next attempt if the page must wait for the pointer.
+   */
+  #apply(
+    page: FetchedPage,
+    freshMain: HTMLElement,
+    change: Change | undefined,
+  ): number | undefined {
     const isOwn = change === undefined ? this.#hasSwitched : ownRequests.has(change.request ?? "");
     if (!isOwn && isPreviewOutdated(this.#main, freshMain)) {
       this.#keepPreview(change);
@@ -219,10 +239,10 @@ export class Refresher {
       return wait;
     }
     // Forms that the user is editing do not belong on a page that says that their object is gone.
-    const isKept = page?.response.ok === false && this.#units.isInUse(this.#main);
+    const isKept = !page.response.ok && this.#units.isInUse(this.#main);
     this.#swap(isKept ? undefined : freshMain, change, isOwn);
     if (!isKept) {
-      document.title = fresh.title;
+      document.title = page.document.title;
     }
     return undefined;
   }
