@@ -78,12 +78,12 @@ function show(dialog: HTMLDialogElement, { document: page, response }: FetchedPa
   }
   // An update may remove the link from the page while the dialog is open.
   form.action = response.url;
-  dialog.querySelector(".dialog-place")?.replaceChildren(form);
+  dialog.querySelector(".dialog-content")?.replaceChildren(form);
   return true;
 }
 
 function focusFirst(dialog: HTMLDialogElement): void {
-  dialog.querySelector<HTMLElement>(".dialog-place [autofocus]")?.focus();
+  dialog.querySelector<HTMLElement>(".dialog-content [autofocus]")?.focus();
 }
 
 /** Returns the error of a page of the server, if this is one: a proxy may have sent its own page instead. */

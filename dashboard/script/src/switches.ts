@@ -52,7 +52,7 @@ export function listenToSwitches(): void {
 }
 
 function flagEnvironmentOf(form: HTMLFormElement): FlagEnvironment {
-  const { name = "", place: environmentName = "" } = form.dataset;
+  const { name = "", environmentName = "" } = form.dataset;
   return {
     flag: field(form, "flag"),
     environment: field(form, "environment"),
@@ -158,9 +158,9 @@ async function switchTo(
   };
   closeMessage();
   setState(target, on, true);
-  const place = `${target.name} in ${target.environmentName}`;
+  const label = `${target.name} in ${target.environmentName}`;
   const waiting = setTimeout(
-    () => showMessage(`Waiting for an answer. ${place} may not be switched yet.`, {}),
+    () => showMessage(`Waiting for an answer. ${label} may not be switched yet.`, {}),
     waitingMessageDelay,
   );
   const result = await send(fields, reason);

@@ -59,7 +59,7 @@ pub fn FlagSwitch(
             method=if confirmation_href.is_some() { "get" } else { "post" }
             action=confirmation_href.unwrap_or_else(|| SetEnabled::url().to_owned())
             data-name=name
-            data-place=environment_name
+            data-environment-name=environment_name
             data-effect=effect
             data-within=within
             data-needs-reason=needs_reason

@@ -34,11 +34,11 @@ const ENVIRONMENT: &str = "environment:";
 
 /// The products and active environments that can be granted, and their names.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct GrantScopes {
     environments: Vec<Environment>,
 }
 
-impl Places {
+impl GrantScopes {
     /// Returns the active environments and their products. They are read on behalf of the signed-in user.
     pub(crate) async fn read() -> Result<Self, AdminError> {
         let environments = signed_in::<dyn EnvironmentAdmin>()?
@@ -121,7 +121,7 @@ pub fn scope_refused() -> AdminError {
 #[component]
 pub fn ScopeField(
     /// The products and environments.
-    places: Places,
+    scopes: GrantScopes,
     /// The label.
     label: &'static str,
     /// The hint.
@@ -131,11 +131,11 @@ pub fn ScopeField(
     /// The input and the errors of the form.
     refusal: Refusal,
 ) -> impl IntoView {
-    (!places.is_empty()).then(|| scope_field(&places, (label, hint, none), refusal))
+    (!scopes.is_empty()).then(|| scope_field(&scopes, (label, hint, none), refusal))
 }
 
 fn scope_field(
-    places: &Places,
+    scopes: &GrantScopes,
     (label, hint, none): (&'static str, &'static str, &'static str),
     refusal: Refusal,
 ) -> Html {
@@ -143,7 +143,7 @@ fn scope_field(
     let has_error = errors.is_some();
     let chosen = refusal.form.map(|form| form.text(SCOPE));
     let choices = [(String::new(), none.to_owned())].into_iter();
-    let choices = options(choices.chain(places.choices()), &chosen.unwrap_or_default());
+    let choices = options(choices.chain(scopes.choices()), &chosen.unwrap_or_default());
     html! {
         <div class="field">
             <label for=SCOPE>{label}</label>
@@ -171,14 +171,14 @@ pub fn GrantList(
     /// The grants.
     grants: Grants,
     /// The names of their products and environments.
-    places: Places,
+    scopes: GrantScopes,
     /// The name of the action that removes one.
     remove: &'static str,
     /// The revision of the user.
     revision: i64,
 ) -> impl IntoView {
     let rows = grants.iter().enumerate().map(|(index, grant)| {
-        let name = places.name(&grant.scope);
+        let name = scopes.name(&grant.scope);
         let fields = vec![
             ("do", remove.to_owned()),
             ("revision", revision.to_string()),
@@ -216,12 +216,12 @@ fn linked(grant: &Grant, name: &str) -> Html {
 }
 
 /// Renders the grants of a token or of the reader as phrases, such as `Editor in Shop / staging`.
-pub fn phrases(grants: &Grants, places: &Places) -> Vec<String> {
+pub fn phrases(grants: &Grants, scopes: &GrantScopes) -> Vec<String> {
     let phrase = |grant: &Grant| {
         format!(
             "{} in {}",
             role::name(grant.role),
-            places.name(&grant.scope)
+            scopes.name(&grant.scope)
         )
     };
     grants.iter().map(phrase).collect()

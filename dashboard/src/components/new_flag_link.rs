@@ -23,7 +23,7 @@ pub fn NewFlagLink() -> impl IntoView {
                 </button>
             </div>
             <p class="hint" role="alert"></p>
-            <div class="dialog-place"></div>
+            <div class="dialog-content"></div>
         </dialog>
     }
 }

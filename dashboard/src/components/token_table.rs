@@ -5,7 +5,7 @@ use pennon_model::{time::Timestamp, token::Token};
 
 use super::{
     confirm::Confirm,
-    grants::{Places, phrases},
+    grants::{GrantScopes, phrases},
     role,
     table::{Cell, Table, TimeCell, heads},
     time::Date,
@@ -19,14 +19,14 @@ pub fn TokenTable(
     /// The tokens.
     tokens: Vec<Token>,
     /// The names of products and environments.
-    places: Places,
+    scopes: GrantScopes,
     /// The name of the action that revokes one.
     revoke: &'static str,
 ) -> impl IntoView {
     let now = visit().map(|visit| visit.now()).ok();
     let rows = tokens
         .into_iter()
-        .map(|token| row(token, &places, revoke, now))
+        .map(|token| row(token, &scopes, revoke, now))
         .collect_view();
     let head = view! {
         {heads(["Name", "Prefix", "Role", "Created", "Expires"])}
@@ -43,7 +43,7 @@ pub fn TokenTable(
 
 fn row(
     token: Token,
-    places: &Places,
+    scopes: &GrantScopes,
     revoke: &'static str,
     now: Option<Timestamp>,
 ) -> impl IntoView + use<> {
@@ -54,7 +54,7 @@ fn row(
     } else {
         html! { <Date at=token.expires_at/> }
     };
-    let grants = phrases(&token.grants, places);
+    let grants = phrases(&token.grants, scopes);
     let grants = grants
         .into_iter()
         .map(|phrase| view! { <span class="grant">{phrase}</span> });

@@ -11,7 +11,7 @@ use crate::{
     components::{
         field::{Field, Input},
         frame::Section,
-        grants::{self, Places, ScopeField, phrases, read_scope},
+        grants::{self, GrantScopes, ScopeField, phrases, read_scope},
         icon::{Drawing, Icon},
         notice::{Notice, Severity},
         page::page,
@@ -64,8 +64,8 @@ pub fn Account() -> impl IntoView {
     let render = async |state| {
         let me = signed_in_user()?;
         let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
-        let places = Places::read().await?;
-        Ok(view! { <AccountSections me tokens places state/> })
+        let scopes = GrantScopes::read().await?;
+        Ok(view! { <AccountSections me tokens scopes state/> })
     };
     page(Section::Account, "Account", handle_form(act, render))
 }
@@ -112,7 +112,7 @@ impl TryFrom<&Form> for NewToken {
 fn AccountSections(
     me: User,
     tokens: Vec<Token>,
-    places: Places,
+    scopes: GrantScopes,
     state: FormState,
 ) -> impl IntoView {
     let (password, token) = match state.form.as_ref().and_then(Action::of) {
@@ -129,7 +129,7 @@ fn AccountSections(
         }
     });
     let no_tokens = tokens.is_empty();
-    let granted = phrases(&me.grants, &places);
+    let granted = phrases(&me.grants, &scopes);
     let granted = (!granted.is_empty()).then(|| format!(" {}.", granted.join("; ")));
     html! {
         <PageHead title="Account">
@@ -156,8 +156,8 @@ fn AccountSections(
                 <p class="quiet">
                     "Scripts use these tokens to call the API as you. A token never has more rights than your current role."
                 </p>
-                {(!no_tokens).then(|| view! { <TokenTable tokens places=places.clone() revoke=Action::Revoke.as_str()/> })}
-                <TokenForm me places refusal=token/>
+                {(!no_tokens).then(|| view! { <TokenTable tokens scopes=scopes.clone() revoke=Action::Revoke.as_str()/> })}
+                <TokenForm me scopes refusal=token/>
             </section>
         </div>
     }
@@ -193,7 +193,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
 }
 
 #[component]
-fn TokenForm(me: User, places: Places, refusal: Refusal) -> impl IntoView {
+fn TokenForm(me: User, scopes: GrantScopes, refusal: Refusal) -> impl IntoView {
     html! {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
@@ -216,7 +216,7 @@ fn TokenForm(me: User, places: Places, refusal: Refusal) -> impl IntoView {
                 refusal=refusal.clone()
             />
             <ScopeField
-                places
+                scopes
                 label="Where"
                 hint="Elsewhere, the token can only read."
                 none="Everywhere"

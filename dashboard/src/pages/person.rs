@@ -14,7 +14,7 @@ use crate::{
         confirm::Confirm,
         field::{Field, Input},
         frame::Section,
-        grants::{self, GrantList, Places, ScopeField, read_scope, scope_refused},
+        grants::{self, GrantList, GrantScopes, ScopeField, read_scope, scope_refused},
         notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
@@ -66,8 +66,8 @@ pub fn PersonPage() -> impl IntoView {
             let me = signed_in_user()?;
             let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
             let own = me.id == user.id;
-            let places = Places::read().await?;
-            Ok(view! { <Person user tokens own places state/> })
+            let scopes = GrantScopes::read().await?;
+            Ok(view! { <Person user tokens own scopes state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -122,7 +122,7 @@ fn Person(
     tokens: Vec<Token>,
     /// True if the account is the reader's own.
     own: bool,
-    places: Places,
+    scopes: GrantScopes,
     state: FormState,
 ) -> impl IntoView {
     let (password, grant) = match state.form.as_ref().and_then(Action::of) {
@@ -156,7 +156,7 @@ fn Person(
                 {role::describe_grants(&user).map(|grants| format!("{grants} "))}
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
             </p>
-            <GrantSection user=user.clone() places=places.clone() refusal=grant/>
+            <GrantSection user=user.clone() scopes=scopes.clone() refusal=grant/>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
                 <p class="quiet">
@@ -171,7 +171,7 @@ fn Person(
                 } else {
                     html! {
                         <p class="quiet">"Scripts use these tokens to call the API as this user."</p>
-                        <TokenTable tokens places revoke=Action::Revoke.as_str()/>
+                        <TokenTable tokens scopes revoke=Action::Revoke.as_str()/>
                     }
                 }}
             </section>
@@ -182,7 +182,7 @@ fn Person(
 
 /// The roles of a user in single products and environments, and the form that adds one.
 #[component]
-fn GrantSection(user: User, places: Places, refusal: Refusal) -> impl IntoView {
+fn GrantSection(user: User, scopes: GrantScopes, refusal: Refusal) -> impl IntoView {
     let revision = user.revision;
     let list = if user.grants.is_empty() {
         html! { <p class="quiet">"This user has the same role everywhere."</p> }
@@ -190,13 +190,13 @@ fn GrantSection(user: User, places: Places, refusal: Refusal) -> impl IntoView {
         html! {
             <GrantList
                 grants=user.grants
-                places=places.clone()
+                scopes=scopes.clone()
                 remove=Action::RemoveGrant.as_str()
                 revision
             />
         }
     };
-    let form = if places.is_empty() {
+    let form = if scopes.is_empty() {
         html! { <p class="quiet">"To give a role in one, create an environment first."</p> }
     } else {
         html! {
@@ -205,7 +205,7 @@ fn GrantSection(user: User, places: Places, refusal: Refusal) -> impl IntoView {
                 {hidden("do", Action::Grant.as_str())}
                 {hidden("revision", revision.to_string())}
                 <ScopeField
-                    places
+                    scopes
                     label="Where"
                     hint="A role there replaces the one that they had there."
                     none="Select a product or environment"
