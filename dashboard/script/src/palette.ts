@@ -1,5 +1,6 @@
 import { destinationsAddress } from "./addresses.ts";
 import { post } from "./dom.ts";
+import { readItem, writeItem } from "./storage.ts";
 
 /** A page to navigate to. */
 type Destination = {
@@ -82,7 +83,8 @@ export class Palette {
     this.#list.hidden = this.#results.length === 0;
     this.#field.ariaExpanded = String(this.#results.length > 0);
     this.#select(0);
-    this.#note.textContent = typeof results === "string" ? results : count(this.#results.length);
+    this.#note.textContent =
+      typeof results === "string" ? results : countText(this.#results.length);
   }
 
   #select(index: number): void {
@@ -140,21 +142,17 @@ async function find(text: string): Promise<readonly Destination[] | string> {
 /** Returns the addresses that were chosen, the last one first. */
 function usedAddresses(): string[] {
   try {
-    const used: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "[]");
+    const used: unknown = JSON.parse(readItem("localStorage", storageKey) ?? "[]");
     return Array.isArray(used) ? used.map(String) : [];
   } catch {
-    // The storage is disabled, or another program has written to it.
+    // Another program has written to the storage.
     return [];
   }
 }
 
 function rememberUse({ href }: Destination): void {
   const used = [href, ...usedAddresses().filter((each) => each !== href)];
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(used.slice(0, remembered)));
-  } catch {
-    // Without storage, the order stays the same.
-  }
+  writeItem("localStorage", storageKey, JSON.stringify(used.slice(0, remembered)));
 }
 
 /** Moves the destinations that were chosen before to the beginning, the last one first. */
@@ -183,7 +181,9 @@ function option({ name, detail, kind }: Destination, index: number): HTMLElement
   return item;
 }
 
-function count(found: number): string {
-  const count = found === 1 ? "1 result" : `${found} results`;
-  return found === 0 ? "No matches." : count;
+function countText(count: number): string {
+  if (count === 0) {
+    return "No matches.";
+  }
+  return count === 1 ? "1 result" : `${count} results`;
 }

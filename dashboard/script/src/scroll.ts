@@ -1,3 +1,5 @@
+import { readItem, writeItem } from "./storage.ts";
+
 /** The list of flags scrolls by itself. Browsers restore only the position of the page. */
 const list = ".flags-panel";
 
@@ -14,24 +16,15 @@ export function keepPlaceInList(): void {
 }
 
 function restore(): void {
-  try {
-    const position = sessionStorage.getItem(`${storageKey} ${location.href}`);
-    const [left = 0, top = 0] = position?.split(" ").map(Number) ?? [];
-    document.querySelector(list)?.scrollTo(left, top);
-  } catch {
-    // The storage is disabled.
-  }
+  const position = readItem("sessionStorage", `${storageKey} ${location.href}`);
+  const [left = 0, top = 0] = position?.split(" ").map(Number) ?? [];
+  document.querySelector(list)?.scrollTo(left, top);
 }
 
 function store(): void {
   const element = document.querySelector(list);
-  if (element === null) {
-    return;
-  }
-  try {
+  if (element !== null) {
     const position = `${element.scrollLeft} ${element.scrollTop}`;
-    sessionStorage.setItem(`${storageKey} ${location.href}`, position);
-  } catch {
-    // Without storage, the list begins at its first flag.
+    writeItem("sessionStorage", `${storageKey} ${location.href}`, position);
   }
 }

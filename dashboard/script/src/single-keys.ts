@@ -1,4 +1,5 @@
 import { on } from "./dom.ts";
+import { readItem, writeItem } from "./storage.ts";
 
 const checkbox = "input[data-single-keys]";
 
@@ -8,10 +9,10 @@ const off = "off";
 
 /** Lets the visitor turn shortcuts of a single key off, because speech input and shaking hands press keys by accident. */
 export function listenToSingleKeys(): void {
-  apply(isStoredAsOff());
+  apply(readItem("localStorage", storageKey) === off);
   on("change", checkbox, ({ checked }: HTMLInputElement) => {
     apply(!checked);
-    store(!checked);
+    writeItem("localStorage", storageKey, checked ? null : off);
   });
 }
 
@@ -24,26 +25,5 @@ function apply(isOff: boolean): void {
   document.documentElement.dataset.singleKeys = isOff ? off : "on";
   for (const each of document.querySelectorAll<HTMLInputElement>(checkbox)) {
     each.checked = !isOff;
-  }
-}
-
-function isStoredAsOff(): boolean {
-  try {
-    return localStorage.getItem(storageKey) === off;
-  } catch {
-    // The storage is disabled.
-    return false;
-  }
-}
-
-function store(isOff: boolean): void {
-  try {
-    if (isOff) {
-      localStorage.setItem(storageKey, off);
-    } else {
-      localStorage.removeItem(storageKey);
-    }
-  } catch {
-    // Without storage, the choice applies to this page only.
   }
 }
