@@ -1,8 +1,17 @@
-import type { Response } from "@playwright/test";
+import type { Page, Response } from "@playwright/test";
 import { address, country, shop } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 import { setVisibility } from "../support/visibility.ts";
+
+/** Waits until Playwright has reported all requests that the page has sent. */
+async function requestsReported(page: Page): Promise<void> {
+  const last = page.waitForRequest("**/health");
+  await page.evaluate(async () => {
+    await fetch("/health");
+  });
+  await last;
+}
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   test("appears without a reload", async ({ page, browser, server, api }) => {
@@ -98,19 +107,22 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
     await scriptsReady(page);
+    const rendered = closedGate();
     const { opened, open } = closedGate();
-    let requests = 0;
-    await page.route("**/dashboard/flags", async (route) => {
-      requests += 1;
-      // The first page is rendered now and arrives late. No other page follows it.
-      if (requests === 1) {
+    // The first page is rendered before the switch is used, and arrives afterwards. No other page follows it.
+    await page.route("**/dashboard/flags", () => {});
+    await page.route(
+      "**/dashboard/flags",
+      async (route) => {
         const response = await route.fetch();
+        rendered.open();
         await opened;
         await route.fulfill({ response });
-      }
-    });
+      },
+      { times: 1 },
+    );
     await api.createFlag("dark_mode", "Dark mode");
-    await expect.poll(() => requests).toBe(1);
+    await rendered.opened;
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     const undo = page.getByRole("button", { name: "Undo" });
@@ -385,17 +397,18 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await scriptsReady(page);
     await page.clock.runFor(5_000);
     let requests = 0;
-    await page.route("**/dashboard/environments", async (route) => {
-      requests += 1;
-      await route.fallback();
+    page.on("request", (request) => {
+      requests += request.url().endsWith("/dashboard/environments") ? 1 : 0;
     });
     await page.clock.runFor(30_000);
+    await requestsReported(page);
     expect(requests).toBe(0);
     await page.clock.runFor(30_000);
     await expect.poll(() => requests).toBe(1);
 
     await setVisibility(page, "hidden");
     await page.clock.runFor(120_000);
+    await requestsReported(page);
     expect(requests).toBe(1);
     await setVisibility(page, "visible");
     await page.clock.runFor(1_000);
