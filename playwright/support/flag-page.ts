@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 import type { Api, Rule } from "./api.ts";
 
-export const address = "/dashboard/flags/checkout_v2";
+export const flagAddress = "/dashboard/flags/checkout_v2";
 
 /** Returns a rule for one country, by default ON. */
 export function country(name: string, priority: number, value = true): Rule {
@@ -14,7 +14,7 @@ export function country(name: string, priority: number, value = true): Rule {
 }
 
 /** Creates two environments, and a flag that is on in both of them. */
-export async function shop(api: Api) {
+export async function createCheckoutFlag(api: Api) {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout", "Checkout in one page.");

@@ -1,11 +1,9 @@
 import { expectAccessible } from "../support/accessible.ts";
-import type { Api, Environment, Flag } from "../support/api.ts";
+import type { Api } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-type Shop = { staging: Environment; checkout: Flag; search: Flag };
-
-/** Creates a shop with two environments and three flags, of which one is on in staging. */
-async function shop(api: Api): Promise<Shop> {
+/** Creates two environments and three flags, of which one is on in staging. */
+async function createFlags(api: Api) {
   const staging = await api.createEnvironment("Web shop", "staging");
   await api.createEnvironment("Web shop", "production");
   const checkout = await api.createFlag("checkout", "New checkout");
@@ -20,7 +18,7 @@ test("selected flags are tagged together after a preview, and the list keeps its
   server,
   api,
 }) => {
-  await shop(api);
+  await createFlags(api);
   await signIn(page, server);
   await page.goto("/dashboard/flags?sort=name&q=a");
   const bar = page.getByRole("form", { name: "Selected flags" });
@@ -55,7 +53,7 @@ test("selected flags are turned on in one environment, which may ask for a reaso
   server,
   api,
 }) => {
-  const { staging } = await shop(api);
+  const { staging } = await createFlags(api);
   await api.protect(staging, true);
   await signIn(page, server);
   await page.getByLabel("Select New checkout").check();
@@ -79,7 +77,7 @@ test("a flag that cannot be archived is named, and the others go on without it",
   server,
   api,
 }) => {
-  await shop(api);
+  await createFlags(api);
   await signIn(page, server);
   await page.getByLabel("Select New checkout").check();
   await page.getByLabel("Select Banner").check();
@@ -102,7 +100,7 @@ test("a flag that changes after the preview is previewed again", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { staging, search } = await shop(api);
+  const { staging, search } = await createFlags(api);
   await signIn(page, server);
   await page.getByLabel("Select Fast search").check();
   await page.getByRole("button", { name: "Turn on", exact: true }).click();
@@ -118,7 +116,7 @@ test("a flag that changes after the preview is previewed again", async ({
 });
 
 test("a flag with a long name leaves room for its change", async ({ page, server, api }) => {
-  await shop(api);
+  await createFlags(api);
   const name = "a_name_without_any_space_".repeat(4);
   await api.createFlag(name, name);
   await signIn(page, server);
@@ -136,7 +134,7 @@ test("a flag with a long name leaves room for its change", async ({ page, server
 
 test("a viewer cannot select flags", async ({ page, api, browserErrors }) => {
   browserErrors.ignore(/status of 403/);
-  await shop(api);
+  await createFlags(api);
   const viewer = await api.createUser("vic@example.com", "viewer");
   await signIn(page, viewer);
   await expect(page.getByRole("link", { name: "Banner" })).toBeVisible();
@@ -151,7 +149,7 @@ test.describe("with scripts", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    const { search, staging } = await shop(api);
+    const { search, staging } = await createFlags(api);
     await signIn(page, server);
     const all = page.getByLabel("Select all flags on this page");
     const count = page.locator("[data-selected-count]");
@@ -173,7 +171,7 @@ test.describe("with scripts", { tag: "@scripts" }, () => {
   });
 
   test("the selection and the preview are accessible", async ({ page, server, api }) => {
-    await shop(api);
+    await createFlags(api);
     await signIn(page, server);
     await page.getByLabel("Select New checkout").check();
     await page.getByLabel("Select Banner").check();

@@ -1,6 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
 import type { Condition } from "../support/api.ts";
-import { address, country, shop } from "../support/flag-page.ts";
+import { country, createCheckoutFlag, flagAddress } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("differences between environments are marked, and copied one by one or as a whole", async ({
@@ -9,13 +9,13 @@ test("differences between environments are marked, and copied one by one or as a
   api,
   javaScriptEnabled,
 }) => {
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await api.addRule(flag, staging, country("DE", 1));
   await api.setRollout(flag, staging, 25);
   await api.setRollout(flag, production, 5);
   await api.setTtl(flag, production, 300);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${staging.id}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}`);
   await page.getByRole("link", { name: "Compare" }).click();
 
   const row = page.getByRole("row", { name: /^production/ });
@@ -33,27 +33,27 @@ test("differences between environments are marked, and copied one by one or as a
   await expect(page.locator("#rollout")).toContainText("25% of users");
   expect(await api.rules(flag, production)).toEqual([]);
 
-  await page.goto(`${address}/compare`);
+  await page.goto(`${flagAddress}/compare`);
   await expect(row.locator(".differs")).toHaveText([/None/, /5 min/]);
   await row.getByRole("link", { name: /everything in production/ }).click();
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page.locator(".toast")).toBeVisible();
-  await page.goto(`${address}/compare?with=${production.id}`);
+  await page.goto(`${flagAddress}/compare?with=${production.id}`);
   await expect(page.getByRole("row", { name: /^staging/ })).toContainText("Same as production");
   await expect(page.locator(".differs")).toHaveCount(0);
 });
 
 test("a viewer compares, and changes nothing", async ({ page, api }) => {
-  const { flag, staging } = await shop(api);
+  const { flag, staging } = await createCheckoutFlag(api);
   await api.setRollout(flag, staging, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
-  await page.goto(`${address}/compare`);
+  await page.goto(`${flagAddress}/compare`);
   await expect(page.locator(".differs")).toHaveCount(1);
   await expect(page.getByRole("link", { name: /^Make like/ })).toHaveCount(0);
 });
 
 test("a long rule leaves room for the names of the environments", async ({ page, server, api }) => {
-  const { flag, staging } = await shop(api);
+  const { flag, staging } = await createCheckoutFlag(api);
   const addresses = Array.from({ length: 30 }, (_, index) => `person-${index}@example.com`);
   const conditions = addresses.map(
     (address): Condition => ({
@@ -67,7 +67,7 @@ test("a long rule leaves room for the names of the environments", async ({ page,
   await signIn(page, server);
   for (const width of [1280, 768]) {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto(`${address}/compare`);
+    await page.goto(`${flagAddress}/compare`);
     const name = await page.getByRole("rowheader", { name: /^production/ }).boundingBox();
     expect(name?.width, `at ${width} pixels`).toBeGreaterThanOrEqual(144);
     const contents = await page.evaluate(() => document.documentElement.scrollWidth);

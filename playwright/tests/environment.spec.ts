@@ -5,16 +5,11 @@ import { promisify } from "node:util";
 import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate, fetchAs } from "../support/api.ts";
+import { openEnvironment } from "../support/environment-page.ts";
 import { hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const run = promisify(execFile);
-
-async function open(page: Page, name: string): Promise<void> {
-  await page.goto("/dashboard/environments");
-  await page.getByRole("link", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
-}
 
 type Danger = "Rotate key" | "Revoke environment";
 
@@ -41,7 +36,7 @@ test("a renamed environment keeps its key", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await page.getByLabel("Name", { exact: true }).fill("acceptance");
   await page.getByRole("button", { name: "Rename" }).click();
 
@@ -60,7 +55,7 @@ test("the name of another environment is refused, and the input is kept", async 
   await api.createEnvironment("Web shop", "staging");
   await api.createEnvironment("Web shop", "production");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await page.getByLabel("Name", { exact: true }).fill("production");
   await page.getByRole("button", { name: "Rename" }).click();
 
@@ -80,11 +75,11 @@ test("a concurrent change is not overwritten", async ({
   browserErrors.ignore(/status of 409/);
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   // A field that is being edited does not follow changes by others.
   await page.getByLabel("Name", { exact: true }).fill("integration");
   const other = await context.newPage();
-  await open(other, "staging");
+  await openEnvironment(other, "staging");
   await other.getByLabel("Name", { exact: true }).fill("acceptance");
   await other.getByRole("button", { name: "Rename" }).click();
   await expect(other.getByRole("heading", { level: 1 })).toContainText("acceptance");
@@ -104,7 +99,7 @@ test("a form of an environment that was revoked meanwhile says that nothing was 
   browserErrors.ignore(/status of 409/);
   const staging = await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await page.getByLabel("Name", { exact: true }).fill("integration");
   await api.revoke(staging);
   await page.getByRole("button", { name: "Rename" }).click();
@@ -121,7 +116,7 @@ test("a rotated key is refused, and the new one works and is shown once", async 
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.switch(flag, old, true);
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await submitDanger(page, "Rotate key", "staging");
 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("staging has a new key");
@@ -141,7 +136,7 @@ test("a second press on a slow line does not lose the new key", { tag: "@scripts
 }) => {
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   let posts = 0;
   page.on("request", (request) => {
     posts += request.method() === "POST" ? 1 : 0;
@@ -174,7 +169,7 @@ test("an old key overlaps with the new one, and ends early", async ({
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.switch(flag, old, true);
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   const zone = page.getByRole("group").filter({ hasText: "Rotate key…" });
   await zone.getByText("Rotate key…").click();
   await expect(zone.getByLabel("Old key")).toHaveValue("0");
@@ -241,7 +236,7 @@ test("a revoked environment is read-only", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await submitDanger(page, "Revoke environment", "staging");
 
   await expect(page.getByText("This environment is revoked.")).toBeVisible();
@@ -259,7 +254,7 @@ test("revoking requires the environment's name", async ({ page, server, api, bro
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await submitDanger(page, "Revoke environment", "production");
 
   const name = page.getByRole("textbox", { name: "Environment name" });
@@ -301,7 +296,7 @@ test("the list is grouped by product, and shows the clients that poll", async ({
   await expect(row).toContainText("just now");
   await expect(row).toContainText("75%");
 
-  await open(page, "production");
+  await openEnvironment(page, "production");
   await page.getByText("Rotate key…").click();
   await expect(
     page.getByText(/It was last used just now; flags were fetched 5 times/).first(),
@@ -318,7 +313,7 @@ test("the Node.js snippets install the client from this server and evaluate a fl
   await api.switch(flag, environment, true);
   const token = await api.createToken("npm");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await page.getByText("Node.js", { exact: true }).click();
   const tab = page.getByRole("region", { name: "Node.js" });
   await expect(tab).toBeVisible();
@@ -354,7 +349,7 @@ test("snippets depend on the language, and never contain an existing environment
 }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   for (const language of [
     "curl",
     "Node.js",
@@ -376,7 +371,7 @@ test("snippets depend on the language, and never contain an existing environment
 test("the clients in use are listed with their versions", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   const clients = page.getByRole("region", { name: "Clients" });
   await expect(clients).toContainText("No client has fetched flags here in the last 31 days.");
   await expect(clients.getByRole("table")).toHaveCount(0);
@@ -403,7 +398,7 @@ test("the page lists the most recently seen clients", async ({ page, server, api
   }
   await server.restart();
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   const clients = page.getByRole("region", { name: "Clients" });
   await expect(clients.getByRole("row")).toHaveCount(11);
   await expect(clients).toContainText("The 10 most recently seen of 30.");
@@ -420,7 +415,7 @@ test("an environment is cloned with its flags, and the new key is shown once", a
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.switch(flag, staging, true);
   await signIn(page, server);
-  await open(page, "staging");
+  await openEnvironment(page, "staging");
   await page.getByRole("link", { name: "Clone" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Clone staging");
   await expect(page.getByLabel("Product")).toHaveValue("Web shop");

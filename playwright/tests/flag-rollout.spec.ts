@@ -1,18 +1,24 @@
 import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  operand,
+  ruleLines,
+} from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the slider and the number stay in sync, and a sentence explains the value", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
   const hydrate = await hold(page, "**/*.wasm");
-  await page.goto(`${address}?edit=rollout`, { waitUntil: "commit" });
+  await page.goto(`${flagAddress}?edit=rollout`, { waitUntil: "commit" });
   const slider = page.getByLabel("Percentage slider");
   const number = page.getByLabel("Percentage", { exact: true });
   await number.fill("30");
@@ -41,10 +47,10 @@ test("removing the rollout warns that it turns the flag on for everyone", async 
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.setRollout(flag, production, 5);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("group", { name: "Rollout" }).getByRole("link", { name: "Remove" }).click();
   await expect(page.getByText("Result: ON for everyone.")).toBeVisible();
   await page.getByRole("button", { name: "Remove rollout" }).click();
@@ -71,9 +77,9 @@ test("a percentage of the users in one country takes one form, and can be undone
   server,
   api,
 }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("link", { name: "Add rollout" }).click();
   await expect(page.getByLabel("Percentage", { exact: true })).toHaveValue("");
   await expect(recipeForm(page).getByLabel("Attribute")).toBeHidden();
@@ -92,19 +98,19 @@ test("a percentage of the users in one country takes one form, and can be undone
   expect(await answer({ userId: "max", country: "DE" })).toBe(true);
   expect(await answer({ userId: "ada", country: "DE" })).toBe(false);
   expect(await answer({ userId: "max", country: "AT" })).toBe(false);
-  await page.goto(`${address}/history`);
+  await page.goto(`${flagAddress}/history`);
   await page.getByRole("link", { name: "Revert" }).first().click();
   await page.getByRole("button", { name: "Revert in production" }).click();
   await expect(page.locator(".toast")).toBeVisible();
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
 });
 
 test("only and except add a rule, and the rollout that it needs", async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("FR", 1));
   await signIn(page, server);
-  await page.goto(`${address}?edit=recipe`);
+  await page.goto(`${flagAddress}?edit=recipe`);
   await page.getByLabel("Only users where …").check();
   await expect(page.getByLabel("Percentage", { exact: true })).toBeHidden();
   await chooseCountry(page, "DE");
@@ -114,7 +120,7 @@ test("only and except add a rule, and the rollout that it needs", async ({ page,
     "ON when country is DE",
     "everyone else is OFF",
   ]);
-  await page.goto(`${address}?edit=rollout`);
+  await page.goto(`${flagAddress}?edit=rollout`);
   await page.getByRole("link", { name: "Limit it to users where …" }).click();
   await page.getByLabel("Everyone but users where …").check();
   await chooseCountry(page, "AT");
@@ -130,9 +136,9 @@ test("only and except add a rule, and the rollout that it needs", async ({ page,
 test("the preview names and counts the users who join without the attribute", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=recipe`);
+  await page.goto(`${flagAddress}?edit=recipe`);
   const form = recipeForm(page);
   await expect(page.locator("#recipe-form[data-ready]")).toBeVisible();
   await page.getByLabel("A percentage of users where …").check();
@@ -169,10 +175,10 @@ test("a preview is of the latest input, and a failure is reported until the next
   tag: "@scripts",
 }, async ({ page, server, api, browserErrors }) => {
   browserErrors.ignore(/net::ERR_FAILED/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rollout`);
+  await page.goto(`${flagAddress}?edit=rollout`);
   const preview = page.getByRole("group", { name: "Effect of this change" });
   await expect(preview).toContainText("Nothing would change.");
   const { opened, open } = closedGate();
@@ -207,9 +213,9 @@ test("a rollout without its percentage or condition keeps the input and names th
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 400/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=recipe`);
+  await page.goto(`${flagAddress}?edit=recipe`);
   await page.getByLabel("A percentage of users where …").check();
   await recipeForm(page).getByLabel("Attribute").fill("country");
   await page.getByLabel("Percentage", { exact: true }).fill("");
@@ -227,12 +233,12 @@ for (const [edit, save] of [
   test(`a preview that arrives late does not move the button “${save}”`, {
     tag: "@scripts",
   }, async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await api.setRollout(flag, production, 25);
     await signIn(page, server);
     const open = await hold(page, "**/dashboard/api/preview");
     const requested = page.waitForRequest("**/dashboard/api/preview");
-    await page.goto(`${address}?edit=${edit}`);
+    await page.goto(`${flagAddress}?edit=${edit}`);
     await requested;
     // The first button of this name is the hidden one for Enter.
     const button = page.getByRole("button", { name: save, exact: true }).last();

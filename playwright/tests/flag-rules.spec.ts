@@ -1,12 +1,12 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import {
-  address,
   country,
+  createCheckoutFlag,
+  flagAddress,
   operand,
   ruleFormReady,
   ruleLines,
-  shop,
   tabTo,
 } from "../support/flag-page.ts";
 import { hold } from "../support/hold.ts";
@@ -17,12 +17,12 @@ test("the list describes the order of evaluation, including everyone else", asyn
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("AT", 20, false));
   await api.addRule(flag, production, country("DE", 10));
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "OFF when country is AT",
@@ -37,9 +37,9 @@ test("a rule and a rollout can be created with the keyboard alone", async ({
   api,
   javaScriptEnabled,
 }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await tabTo(page, page.getByRole("link", { name: "Add rule" }));
   await page.keyboard.press("Enter");
   const first = page.getByRole("group", { name: "Condition 1" });
@@ -90,10 +90,10 @@ test("a rule and a rollout can be created with the keyboard alone", async ({
 test("values have types, and a sentence describes the rule while it is typed", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await signIn(page, server);
   const hydrate = await hold(page, "**/*.wasm");
-  await page.goto(`${address}?edit=rule`, { waitUntil: "commit" });
+  await page.goto(`${flagAddress}?edit=rule`, { waitUntil: "commit" });
   const first = page.getByRole("group", { name: "Condition 1" });
   await first.getByLabel("Type of the value").selectOption("number");
   hydrate();
@@ -154,9 +154,9 @@ test("errors in a rule are shown at their fields, and the input is kept", async 
   javaScriptEnabled,
 }) => {
   browserErrors.ignore(/status of 400/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   const first = page.getByRole("group", { name: "Condition 1" });
   await first.getByLabel("Attribute").fill("age");
   await first.getByLabel("Type of the value").selectOption("number");
@@ -184,7 +184,7 @@ test("errors in a rule are shown at their fields, and the input is kept", async 
 });
 
 test("a rule has at most 50 conditions, and a new one is empty", async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const age = { attribute: "age", operator: ">=", valueType: "number", valueInt: 18 } as const;
   const beta = {
     attribute: "beta",
@@ -195,7 +195,7 @@ test("a rule has at most 50 conditions, and a new one is empty", async ({ page, 
   const conditions = [beta, ...Array.from({ length: 48 }, () => age)];
   const { id } = await api.addRule(flag, production, { ...country("DE", 1), conditions });
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule&rule=${id}`);
+  await page.goto(`${flagAddress}?edit=rule&rule=${id}`);
   await expect(operand(page).first()).toHaveValue("false");
   const add = page.getByRole("button", { name: "Add condition" });
   await add.click();
@@ -217,11 +217,11 @@ test("a rule can be edited in place, and deleting it shows the effect first", as
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.addRule(flag, production, country("AT", 2));
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   const second = page.getByRole("group", { name: "ON when country is AT" });
   await second.getByRole("link", { name: "Edit" }).click();
   await operand(page).fill("CH");
@@ -245,12 +245,12 @@ test("buttons move rules, even without scripts", async ({
   api,
   javaScriptEnabled,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   for (const [index, name] of ["AT", "CH", "DE"].entries()) {
     await api.addRule(flag, production, country(name, index + 1));
   }
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   const last = page.getByRole("group", { name: "ON when country is DE" });
   if (javaScriptEnabled) {
     await scriptsReady(page);
@@ -278,12 +278,12 @@ test("buttons move rules, even without scripts", async ({
 test("rules can be dragged, and the new order saved or discarded", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   for (const [index, name] of ["AT", "CH", "DE"].entries()) {
     await api.addRule(flag, production, country(name, index + 1));
   }
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await scriptsReady(page);
   const lines = page.locator(".rule");
   const drag = async (button: "left" | "right" = "left") => {
@@ -316,12 +316,12 @@ test("rules can be dragged, and the new order saved or discarded", {
 test("the first order comes back after several moves, and updates leave an unsaved order alone", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   for (const [index, name] of ["AT", "CH", "DE"].entries()) {
     await api.addRule(flag, production, country(name, index + 1));
   }
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await scriptsReady(page);
   const lines = page.locator(".rule");
   const first = lines.filter({ hasText: "country is AT" });
@@ -354,9 +354,9 @@ test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async
   server,
   api,
 }) => {
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await ruleFormReady(page);
   let confirmations = 0;
   page.on("dialog", async (dialog) => {
@@ -375,12 +375,12 @@ test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async
   expect(confirmations).toBe(2);
 
   // The form's own buttons do not ask for confirmation.
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await ruleFormReady(page);
   await attribute.pressSequentially("country");
   await page.getByRole("link", { name: "Cancel" }).click();
   await expect(page.locator("#rule-form")).toHaveCount(0);
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await ruleFormReady(page);
   await attribute.pressSequentially("country");
   await operand(page).pressSequentially("DE");
@@ -394,7 +394,7 @@ test("leaving a form in which nothing was typed does not ask", { tag: "@scripts"
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const { id } = await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 10);
   await signIn(page, server);
@@ -405,7 +405,7 @@ test("leaving a form in which nothing was typed does not ask", { tag: "@scripts"
     ["recipe", "#recipe-form[data-ready]"],
     ["rollout", "#rollout-form .slider[data-ready=true]"],
   ] as const) {
-    await page.goto(`${address}?edit=${edit}`);
+    await page.goto(`${flagAddress}?edit=${edit}`);
     await expect(page.locator(ready)).toBeVisible();
     await page.getByRole("link", { name: "Audit", exact: true }).click();
     await expect(page).toHaveURL(/\/dashboard\/audit/);
@@ -413,7 +413,7 @@ test("leaving a form in which nothing was typed does not ask", { tag: "@scripts"
 
   // A sample that the browser restores was not typed, either.
   await page.evaluate(() => sessionStorage.setItem("pennon-sample", "ada"));
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   for (const leaves of [1, 2]) {
     await ruleFormReady(page);
     await expect(page.getByLabel("Sample contexts")).toHaveValue("ada");
@@ -430,7 +430,7 @@ test("a choice that the browser restores is described", { tag: "@scripts" }, asy
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const beta = {
     attribute: "beta",
     operator: "==",
@@ -453,7 +453,7 @@ test("a choice that the browser restores is described", { tag: "@scripts" }, asy
     ],
     [() => operand(page).last().selectOption("false"), "ON when country is DE and beta is false"],
   ] as const) {
-    await page.goto(`${address}?edit=rule&rule=${id}`);
+    await page.goto(`${flagAddress}?edit=rule&rule=${id}`);
     await ruleFormReady(page);
     await choose();
     await expect(sentence).toHaveText(text);

@@ -1,5 +1,5 @@
 import { evaluate } from "../support/api.ts";
-import { address, country, shop } from "../support/flag-page.ts";
+import { country, createCheckoutFlag, flagAddress } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
@@ -264,10 +264,10 @@ for (const answer of ["that is lost", "that is out of date"] as const) {
     browserErrors,
   }) => {
     browserErrors.ignore(/ERR_FAILED/);
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await api.switch(flag, production, false);
     await signIn(page, server);
-    await page.goto(address);
+    await page.goto(flagAddress);
     await scriptsReady(page);
     const { opened: switched, open: reportSwitched } = closedGate();
     const { opened, open } = closedGate();

@@ -1,6 +1,13 @@
 import type { Page } from "@playwright/test";
 import type { Api } from "../support/api.ts";
-import { address, country, operand, ruleFormReady, ruleLines, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  operand,
+  ruleFormReady,
+  ruleLines,
+} from "../support/flag-page.ts";
 import type { Server } from "../support/server.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
@@ -12,14 +19,14 @@ test("a concurrent change of the name is not overwritten silently", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Mine");
 
   const other = await context.newPage();
-  await other.goto(`${address}?edit=details`);
+  await other.goto(`${flagAddress}?edit=details`);
   await other.getByLabel("Name").fill("Theirs");
   await other.getByRole("button", { name: "Save" }).click();
   await expect(other.getByRole("heading", { level: 1 })).toHaveText("Theirs");
@@ -39,11 +46,11 @@ test("an outdated order is not saved", async ({
   javaScriptEnabled,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("AT", 1));
   await api.addRule(flag, production, country("CH", 2));
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   if (javaScriptEnabled) {
     await scriptsReady(page);
   }
@@ -80,10 +87,10 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 40[49]/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const rule = await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  await page.goto(`${flagAddress}?edit=rule&rule=${rule.id}`);
   const value = operand(page);
   await value.fill("CH");
   await api.replaceRule(rule, country("AT", 1));
@@ -95,7 +102,7 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await save.click();
   await expect(page.locator(".rule")).toContainText("ON when country is CH");
 
-  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  await page.goto(`${flagAddress}?edit=rule&rule=${rule.id}`);
   await value.fill("FR");
   await api.deleteRule(rule);
   await save.click();
@@ -110,7 +117,7 @@ async function openForm(page: Page, server: Server, api: Api, edit: string) {
   await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await signIn(page, server);
-  await page.goto(`${address}?edit=${edit}`);
+  await page.goto(`${flagAddress}?edit=${edit}`);
   return flag;
 }
 
@@ -162,9 +169,9 @@ test("a rule for an environment whose key was rotated meanwhile reaches the one 
   api,
   javaScriptEnabled,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}&edit=rule`);
+  await page.goto(`${flagAddress}?environment=${production.id}&edit=rule`);
   if (javaScriptEnabled) {
     await ruleFormReady(page);
   }
@@ -187,10 +194,10 @@ test("a rule of an environment whose key was rotated meanwhile can be saved agai
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const rule = await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}&edit=rule&rule=${rule.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}&edit=rule&rule=${rule.id}`);
   const value = operand(page);
   await value.fill("CH");
   await api.rotateKey(production);
@@ -211,9 +218,9 @@ test("two people add rules: the second sees the first rule before adding another
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await page.getByLabel("Attribute").fill("country");
   await operand(page).fill("DE");
   await api.addRule(flag, production, country("AT", 1, false));
@@ -234,9 +241,9 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rollout`);
+  await page.goto(`${flagAddress}?edit=rollout`);
   const percentage = page.getByLabel("Percentage", { exact: true });
   await percentage.fill("50");
   await api.setRollout(flag, production, 5);
@@ -257,9 +264,9 @@ test("a session that ends while a form is open loses no input", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 401/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await page.getByLabel("Attribute").fill("country");
   await operand(page).fill("DE");
   await context.clearCookies();

@@ -1,6 +1,13 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, flagStatus, operand, ruleLines, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  flagStatus,
+  operand,
+  ruleLines,
+} from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("the list leads to a flag's page, which opens in production", async ({
@@ -8,10 +15,10 @@ test("the list leads to a flag's page, which opens in production", async ({
   server,
   api,
 }) => {
-  const { staging } = await shop(api);
+  const { staging } = await createCheckoutFlag(api);
   await signIn(page, server);
   await page.getByRole("link", { name: "New checkout" }).click();
-  await expect(page).toHaveURL(address);
+  await expect(page).toHaveURL(flagAddress);
   await expect(page).toHaveTitle("checkout_v2 · Flags · Pennon");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("New checkout");
   await expect(page.getByText("Checkout in one page.")).toBeVisible();
@@ -26,14 +33,14 @@ test("the list leads to a flag's page, which opens in production", async ({
     "page",
   );
   await tabs.getByRole("link", { name: "staging" }).click();
-  await expect(page).toHaveURL(`${address}?environment=${staging.id}`);
+  await expect(page).toHaveURL(`${flagAddress}?environment=${staging.id}`);
   await expect(flagStatus(page)).toHaveText("On for everyone in staging", { useInnerText: true });
 });
 
 test("name and description can be edited in place", async ({ page, server, api }) => {
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Checkout, second attempt");
   await page.getByLabel("Description").fill("One page.\nGoes in May.");
@@ -46,13 +53,13 @@ test("name and description can be edited in place", async ({ page, server, api }
 test("the switch asks for confirmation only in a protected environment, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await api.protect(production);
   await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 25);
   await api.switch(flag, production, false);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   const inProduction = page.getByRole("switch", { name: "New checkout in production" });
   await scriptsReady(page);
   await inProduction.click();
@@ -74,7 +81,7 @@ test("the switch asks for confirmation only in a protected environment, and show
     .poll(() => evaluate(server, production.sdkKey, "checkout_v2", { country: "DE" }))
     .toEqual({ enabled: true, reason: "targeting_rule" });
 
-  await page.goto(`${address}?environment=${staging.id}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}`);
   await scriptsReady(page);
   await page.getByRole("switch", { name: "New checkout in staging" }).click();
   await expect(flagStatus(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
@@ -87,10 +94,10 @@ test("without scripts, the switch is a form, and a second form confirms it", asy
   javaScriptEnabled,
 }) => {
   test.skip(javaScriptEnabled, "With scripts it asks first, which has a test of its own.");
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await api.protect(production);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("switch", { name: "New checkout in production" }).click();
   await page.getByRole("button", { name: "Turn off in production" }).click();
   await expect(flagStatus(page)).toHaveText("Off for everyone in production", {
@@ -109,15 +116,15 @@ test("a flag that is on cannot be archived; otherwise it can be archived and res
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("button", { name: "Archive" }).click();
   const refusal = page.getByRole("alert");
   await expect(refusal).toContainText("Not archived.");
   await expect(refusal.getByRole("link")).toHaveText(["staging", "production"]);
   await refusal.getByRole("link", { name: "staging" }).click();
-  await expect(page).toHaveURL(`${address}?environment=${staging.id}`);
+  await expect(page).toHaveURL(`${flagAddress}?environment=${staging.id}`);
 
   await api.switch(flag, staging, false);
   await api.switch(flag, production, false);
@@ -139,9 +146,9 @@ test("the TTL of a flag can be overridden and reset", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 400/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(page.getByText("60 s (default)")).toBeVisible();
   await page.getByRole("link", { name: "Change how long clients keep the flag" }).click();
   const seconds = page.getByLabel("TTL (time to live) in seconds");
@@ -162,15 +169,15 @@ test("the TTL of a flag can be overridden and reset", async ({
 test("the context of the playground is kept when the environment changes", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { staging } = await shop(api);
+  const { staging } = await createCheckoutFlag(api);
   await signIn(page, server);
   // Right after a change, the page is requested again, which would put the context into its links.
-  await page.route(`**${address}*`, async (route) => {
+  await page.route(`**${flagAddress}*`, async (route) => {
     if (route.request().resourceType() !== "fetch") {
       await route.fallback();
     }
   });
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   await page.getByLabel("userId").fill("ada");
   await expect.poll(() => new URL(page.url()).searchParams.get("context")).toContain("ada");
@@ -182,11 +189,11 @@ test("the context of the playground is kept when the environment changes", {
 test("the context of the playground is kept when a form is saved, until it is cleared", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.addRule(flag, production, country("AT", 2));
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   const user = page.getByLabel("userId");
   const context = () => new URL(page.url()).searchParams.get("context");
@@ -212,13 +219,13 @@ test("copying a configuration shows the differences first", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await api.addRule(flag, staging, country("DE", 1));
   await api.setRollout(flag, staging, 25);
   await api.addRule(flag, production, country("AT", 1));
   await api.switch(flag, production, false);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${staging.id}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}`);
   await page.getByRole("link", { name: "Copy to…" }).click();
   await page.getByLabel("Target environment").selectOption("production");
   await page.getByRole("button", { name: "Preview changes" }).click();
@@ -241,14 +248,14 @@ test("copying a configuration shows the differences first", async ({
   await expect(differences.nth(1)).toContainText("30% of users are ON");
   await expect(page.getByRole("alert")).toContainText("Nothing was copied.");
   await copy.click();
-  await expect(page).toHaveURL(`${address}?environment=${production.id}`);
+  await expect(page).toHaveURL(`${flagAddress}?environment=${production.id}`);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "30% of everyone left is ON, by userId",
     "everyone else is OFF",
   ]);
 
-  await page.goto(`${address}?environment=${staging.id}&edit=copy&to=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}&edit=copy&to=${production.id}`);
   await expect(page.getByText("nothing would change")).toBeVisible();
 });
 
@@ -257,10 +264,10 @@ test("the context of the playground is kept after a copy to another environment"
   server,
   api,
 }) => {
-  const { flag, staging, production } = await shop(api);
+  const { flag, staging, production } = await createCheckoutFlag(api);
   await api.switch(flag, production, false);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${staging.id}&context={"userId":"ada"}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}&context={"userId":"ada"}`);
   await page.getByRole("link", { name: "Copy to…" }).click();
   await page.getByLabel("Target environment").selectOption("production");
   await page.getByRole("button", { name: "Preview changes" }).click();
@@ -276,11 +283,11 @@ test("a viewer can see everything but cannot change anything", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 403/);
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
-  await page.goto(`${address}?edit=rollout`);
+  await page.goto(`${flagAddress}?edit=rollout`);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "25% of everyone left is ON, by userId",
@@ -294,7 +301,7 @@ test("a viewer can see everything but cannot change anything", async ({
   ).toHaveCount(0);
 
   // The server also rejects actions that the page does not offer.
-  const refused = await page.request.post(address, {
+  const refused = await page.request.post(flagAddress, {
     headers: { origin: server.url },
     form: {
       do: "rollout",
@@ -325,13 +332,13 @@ test("hostile text is escaped everywhere on the page", async ({ page, server, ap
   });
   await signIn(page, server);
   for (const query of ["", `&edit=rule&rule=${rule.id}`, "&edit=details", "&edit=copy"]) {
-    await page.goto(`${address}?environment=${staging.id}${query}`);
+    await page.goto(`${flagAddress}?environment=${staging.id}${query}`);
     await expect(page).toHaveTitle("checkout_v2 · Flags · Pennon");
     await expect(page.locator("main img, main i, main u, main script:not([type])")).toHaveCount(0);
   }
-  await page.goto(`${address}?environment=${staging.id}&edit=details`);
+  await page.goto(`${flagAddress}?environment=${staging.id}&edit=details`);
   await expect(page.getByLabel("Description")).toHaveValue(hostile);
-  await page.goto(`${address}?environment=${staging.id}&edit=rule&rule=${rule.id}`);
+  await page.goto(`${flagAddress}?environment=${staging.id}&edit=rule&rule=${rule.id}`);
   await expect(page.getByLabel("Attribute")).toHaveValue(hostile);
   await expect(operand(page)).toHaveValue(`"${hostile}`);
 });
@@ -346,7 +353,7 @@ test("forty environments with long names fit on the page", async ({ page, server
   await api.createFlag("checkout_v2", "New checkout ".repeat(15).trim());
   await signIn(page, server);
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(address);
+  await page.goto(flagAddress);
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   expect(await width()).toBeLessThanOrEqual(390);
   const environments = page.getByRole("navigation", { name: "Environments" });
@@ -371,11 +378,11 @@ test("a key or an environment that does not exist is not found", async ({
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 404/);
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
   for (const nowhere of [
     "/dashboard/flags/nothing",
-    `${address}?environment=01a1fa8d-1ad7-7000-be8e-25c8e4232ff5`,
+    `${flagAddress}?environment=01a1fa8d-1ad7-7000-be8e-25c8e4232ff5`,
   ]) {
     const answer = await page.goto(nowhere);
     expect(answer?.status()).toBe(404);

@@ -1,6 +1,12 @@
 import type { Page } from "@playwright/test";
 import type { Api } from "../support/api.ts";
-import { address, country, operand, ruleFormReady, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  operand,
+  ruleFormReady,
+} from "../support/flag-page.ts";
 import { hold } from "../support/hold.ts";
 import type { Server } from "../support/server.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
@@ -8,10 +14,10 @@ import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   /** Opens the form of the only rule of a flag, and returns the rule. */
   async function openRule(page: Page, server: Server, api: Api): Promise<{ id: string }> {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     const rule = await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
-    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+    await page.goto(`${flagAddress}?edit=rule&rule=${rule.id}`);
     await ruleFormReady(page);
     return rule;
   }
@@ -131,9 +137,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    await shop(api);
+    await createCheckoutFlag(api);
     await signIn(page, server);
-    await page.goto(`${address}?edit=ttl`);
+    await page.goto(`${flagAddress}?edit=ttl`);
     await scriptsReady(page);
     const ttl = page.getByLabel("TTL (time to live) in seconds");
     await ttl.fill("30");
@@ -210,11 +216,11 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("keeps rules movable", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     const first = await api.addRule(flag, production, country("DE", 1));
     await api.addRule(flag, production, country("CH", 2));
     await signIn(page, server);
-    await page.goto(address);
+    await page.goto(flagAddress);
     await scriptsReady(page);
 
     await api.replaceRule(first, country("AT", 1));
@@ -227,11 +233,11 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("neither ends a drag nor closes a part that was opened", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await api.addRule(flag, production, country("AT", 1));
     await api.addRule(flag, production, country("CH", 2));
     await signIn(page, server);
-    await page.goto(address);
+    await page.goto(flagAddress);
     await scriptsReady(page);
     const rules = page.locator(".rule");
     await rules.nth(1).locator(".handle").hover();
@@ -257,9 +263,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("keeps the input in the context form", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await signIn(page, server);
-    await page.goto(address);
+    await page.goto(flagAddress);
     await scriptsReady(page);
     const email = page.getByLabel("email");
     await email.fill("nobody");
@@ -290,10 +296,10 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    const { flag, staging } = await shop(api);
+    const { flag, staging } = await createCheckoutFlag(api);
     await api.switch(flag, staging, false);
     await signIn(page, server);
-    await page.goto(`${address}?environment=${staging.id}&edit=rule`);
+    await page.goto(`${flagAddress}?environment=${staging.id}&edit=rule`);
     await ruleFormReady(page);
     await page.getByLabel("Attribute").first().fill("country");
     await operand(page).fill("AT");
@@ -341,10 +347,10 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     const rule = await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
-    await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
+    await page.goto(`${flagAddress}?edit=delete-rule&rule=${rule.id}`);
     await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
     await scriptsReady(page);
     await api.deleteRule(rule);
@@ -359,7 +365,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     browserErrors,
   }) => {
     browserErrors.ignore(/status of 409/);
-    const { flag, staging, production } = await shop(api);
+    const { flag, staging, production } = await createCheckoutFlag(api);
     await api.switch(flag, production, false);
     await signIn(page, server);
     const query = `do=enable&flag=${flag.id}&environment=${production.id}`;
@@ -369,7 +375,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const previews = [
       { path: `/dashboard/change-flags?${query}`, button: "Turn on 1 flag" },
       { path: `${await revert.getAttribute("href")}`, button: "Revert" },
-      { path: `${address}?${copy}`, button: "Copy to production" },
+      { path: `${flagAddress}?${copy}`, button: "Copy to production" },
     ];
     let percentage = 5;
     for (const { path, button } of previews) {

@@ -4,7 +4,7 @@ import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test.describe("an update that moves controls", { tag: "@scripts" }, () => {
   /** Creates three flags that are on in an environment, and returns it. */
-  async function shop(api: Api) {
+  async function createFlags(api: Api) {
     const production = await api.createEnvironment("Web shop", "production");
     for (const name of ["Ants", "Bees", "Cats"]) {
       await api.switch(await api.createFlag(name.toLowerCase(), name), production, true);
@@ -34,7 +34,7 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    const production = await shop(api);
+    const production = await createFlags(api);
     await signIn(page, server);
     await page.goto(`/dashboard/flags?environment=${production.id}&is=on&sort=name`);
     await scriptsReady(page);
@@ -60,7 +60,7 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
     api,
   }) => {
     await page.clock.install();
-    const production = await shop(api);
+    const production = await createFlags(api);
     await signIn(page, server);
     await scriptsReady(page);
     const ants = switchOf(page, "Ants");
@@ -84,7 +84,7 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
 
   test("waits for links to reverts", async ({ page, server, api }) => {
     await page.clock.install();
-    await shop(api);
+    await createFlags(api);
     await signIn(page, server);
     await page.goto("/dashboard/incident");
     await scriptsReady(page);
@@ -106,7 +106,7 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
 
     test("waits for a moment after a tap", async ({ page, server, api }) => {
       await page.clock.install();
-      const production = await shop(api);
+      const production = await createFlags(api);
       await signIn(page, server);
       await page.goto(`/dashboard/flags?environment=${production.id}&is=on&sort=name`);
       await scriptsReady(page);

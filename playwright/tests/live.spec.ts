@@ -1,5 +1,5 @@
 import type { Page, Response } from "@playwright/test";
-import { address, country, shop } from "../support/flag-page.ts";
+import { country, createCheckoutFlag, flagAddress } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 import { setVisibility } from "../support/visibility.ts";
@@ -74,11 +74,11 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("repeats the evaluation in the playground", async ({ page, context, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await api.protect(production);
     await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
-    const tried = `${address}?environment=${production.id}`;
+    const tried = `${flagAddress}?environment=${production.id}`;
     const other = await context.newPage();
     const own = await context.newPage();
     await page.goto(tried);
@@ -296,12 +296,12 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("is shown in the confirmation of a switch", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await api.protect(production);
     await api.switch(flag, production, false);
     await api.setRollout(flag, production, 5);
     await signIn(page, server);
-    await page.goto(address);
+    await page.goto(flagAddress);
     await scriptsReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
     await flagSwitch.click();

@@ -1,4 +1,4 @@
-import { address, shop } from "../support/flag-page.ts";
+import { createCheckoutFlag, flagAddress } from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test.describe("a message", { tag: "@scripts" }, () => {
@@ -21,10 +21,10 @@ test.describe("a message", { tag: "@scripts" }, () => {
   });
 
   test("about a form disappears after ten seconds, too", async ({ page, server, api }) => {
-    await shop(api);
+    await createCheckoutFlag(api);
     await page.clock.install();
     await signIn(page, server);
-    await page.goto(`${address}?edit=ttl`);
+    await page.goto(`${flagAddress}?edit=ttl`);
     await page.getByLabel("TTL (time to live) in seconds").fill("30");
     await page.getByRole("button", { name: "Save" }).click();
     await expect(page.locator(".toast")).toBeVisible();

@@ -1,6 +1,6 @@
 import type { Locator, Page } from "@playwright/test";
 import type { Api, Environment } from "../support/api.ts";
-import { address, operand, ruleFormReady, shop } from "../support/flag-page.ts";
+import { createCheckoutFlag, flagAddress, operand, ruleFormReady } from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** The height of a target that a finger hits, in pixels. */
@@ -63,7 +63,7 @@ test("the description of a change has the whole width", { tag: "@scripts" }, asy
   const staging = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("checkout_v2", "New checkout");
   await signIn(page, server);
-  await page.goto(`${address}?environment=${staging.id}&edit=rule`);
+  await page.goto(`${flagAddress}?environment=${staging.id}&edit=rule`);
   await ruleFormReady(page);
   await page.getByLabel("Attribute").fill("country");
   await operand(page).fill("DE");
@@ -160,7 +160,7 @@ test("the question before a change is visible on a low screen", { tag: "@scripts
   server,
   api,
 }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await api.protect(production);
   await signIn(page, server);
   for (const [width, height] of [
@@ -168,7 +168,7 @@ test("the question before a change is visible on a low screen", { tag: "@scripts
     [320, 200],
   ] as const) {
     await page.setViewportSize({ width, height });
-    await page.goto(`${address}?environment=${production.id}`);
+    await page.goto(`${flagAddress}?environment=${production.id}`);
     await scriptsReady(page);
     await page.getByRole("switch").tap();
     const question = page.getByRole("heading", { name: "Turn off New checkout in production?" });
@@ -228,12 +228,12 @@ test("the author of a change and the fields for attributes are readable", async 
   server,
   api,
 }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await signIn(page, server);
   await page.goto("/dashboard/incident");
   const author = page.locator(".action-actor").first();
   expect(await author.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   for (const name of ["Attribute name", "Attribute value"]) {
     const { width } = await boxOf(page.getByLabel(name).first());
     expect(width).toBeGreaterThan(140);
@@ -241,9 +241,9 @@ test("the author of a change and the fields for attributes are readable", async 
 });
 
 test("a finger hits every link", async ({ page, server, api }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=details`);
+  await page.goto(`${flagAddress}?edit=details`);
   await page.getByRole("textbox", { name: "Tags" }).fill("checkout");
   await page.getByRole("button", { name: "Save" }).tap();
   await expect(page.getByRole("link", { name: "checkout", exact: true })).toBeVisible();
@@ -253,19 +253,19 @@ test("a finger hits every link", async ({ page, server, api }) => {
     ["/dashboard/environments", "production"],
     ["/dashboard/people", server.email],
     [
-      `${address}${environment}`,
+      `${flagAddress}${environment}`,
       "checkout",
       "Change how long clients keep the flag",
       "Open full page",
     ],
-    [`${address}/compare`, "staging"],
+    [`${flagAddress}/compare`, "staging"],
   ] as const) {
     await page.goto(path);
     for (const name of names) {
       await expectTouchable(page.getByRole("main").getByRole("link", { name, exact: true }));
     }
   }
-  await page.goto(`${address}${environment}&edit=recipe`);
+  await page.goto(`${flagAddress}${environment}&edit=recipe`);
   await expectTouchable(page.getByRole("radio").first());
 });
 

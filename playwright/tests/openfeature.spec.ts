@@ -115,7 +115,7 @@ document.getElementById("linus").addEventListener("click", async () => {
 });
 `;
 
-async function shop(server: Server, sdkKey: string): Promise<HttpServer> {
+async function serveShop(server: Server, sdkKey: string): Promise<HttpServer> {
   const bundled = await build({
     stdin: { contents: script, resolveDir: import.meta.dirname },
     bundle: true,
@@ -140,7 +140,7 @@ test("OpenFeature's provider for browsers works from another origin, and follows
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment, banner } = await targetedFlag(api);
-  const pages = await shop(server, environment.sdkKey);
+  const pages = await serveShop(server, environment.sdkKey);
   const polls: number[] = [];
   page.on("response", (response) => {
     if (response.request().method() === "POST") {

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { address, ruleFormReady, shop } from "../support/flag-page.ts";
+import { createCheckoutFlag, flagAddress, ruleFormReady } from "../support/flag-page.ts";
 import { Gateway } from "../support/gateway.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
@@ -220,11 +220,11 @@ test("a form works once its code has been loaded, after failures too", {
 }, async ({ page, server, api, browserErrors }) => {
   browserErrors.ignore(/Failed to load|failed to fetch/i);
   await page.clock.install();
-  await shop(api);
+  await createCheckoutFlag(api);
   await signIn(page, server);
   await page.route(/\/pennon\.\w+\.js/, (route) => route.abort(), { times: 1 });
   await page.route(/\/pennon\.\w+\.wasm/, (route) => route.fulfill({ status: 503 }), { times: 1 });
-  await page.goto(`${address}?edit=rule`);
+  await page.goto(`${flagAddress}?edit=rule`);
   await advanceClockUntil(page, () => ruleFormReady(page));
   await page.getByRole("button", { name: "Add condition" }).click();
   await expect(page.locator(".condition")).toHaveCount(2);

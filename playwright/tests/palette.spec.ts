@@ -1,6 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { shop } from "../support/flag-page.ts";
+import { createCheckoutFlag } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
@@ -132,7 +132,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   });
 
   test("turns a flag off in an environment, after asking", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
+    const { flag, production } = await createCheckoutFlag(api);
     await signIn(page, server);
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Jump to" });
@@ -151,7 +151,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    await shop(api);
+    await createCheckoutFlag(api);
     const vera = await api.createUser("vera@example.com", "viewer");
     await signIn(page, server);
     await page.keyboard.press("Control+k");

@@ -1,11 +1,12 @@
-import type { Locator, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Api } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
 import { country, flagStatus } from "../support/flag-page.ts";
+import { chooseProduct, productSwitcher } from "../support/product-switcher.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
-const shop = "product=Web+shop";
+const shopQuery = "product=Web+shop";
 
 /** Creates two products, a flag in both of them, and a flag in one. */
 async function fill(api: Api) {
@@ -17,27 +18,12 @@ async function fill(api: Api) {
   return { blog, staging, production, search, comments };
 }
 
-function switcher(page: Page): Locator {
-  return page.getByRole("combobox", { name: "Product", exact: true });
-}
-
-/** Chooses a product in the sidebar. Without scripts, that takes a button. */
-async function choose(page: Page, product: string, javaScriptEnabled: boolean): Promise<void> {
-  if (javaScriptEnabled) {
-    await scriptsReady(page);
-    await switcher(page).selectOption(product);
-  } else {
-    await switcher(page).selectOption(product);
-    await page.locator(".product-switcher").getByRole("button", { name: "Show" }).click();
-  }
-}
-
 test("a single product needs no choice", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.createEnvironment("Web shop", "production");
   await signIn(page, server);
   await expect(page.getByRole("link", { name: "Environments" })).toBeVisible();
-  await expect(switcher(page)).toHaveCount(0);
+  await expect(productSwitcher(page)).toHaveCount(0);
   await page.goto("/dashboard/new-flag");
   await expect(page.getByLabel("Every product")).toHaveCount(0);
 });
@@ -50,22 +36,26 @@ test("a product limits every section, and stays in the address", async ({
 }) => {
   await fill(api);
   await signIn(page, server);
-  await expect(switcher(page).locator("option")).toHaveText(["All products", "Blog", "Web shop"]);
+  await expect(productSwitcher(page).locator("option")).toHaveText([
+    "All products",
+    "Blog",
+    "Web shop",
+  ]);
   await expect(page.getByRole("row", { name: "Comments" })).toBeVisible();
   await expect(page.getByRole("switch", { name: "Search in Blog / production" })).toBeVisible();
 
-  await choose(page, "Web shop", javaScriptEnabled ?? true);
-  await expect(page).toHaveURL(`/dashboard/flags?${shop}`);
-  await expect(switcher(page)).toHaveValue("Web shop");
+  await chooseProduct(page, "Web shop", javaScriptEnabled ?? true);
+  await expect(page).toHaveURL(`/dashboard/flags?${shopQuery}`);
+  await expect(productSwitcher(page)).toHaveValue("Web shop");
   await expect(page.getByRole("switch")).toHaveCount(2);
   await expect(page.getByRole("switch", { name: "Search in staging" })).toBeVisible();
   await expect(page.getByRole("row", { name: "Comments" })).toHaveCount(0);
 
   await page.getByRole("link", { name: "Environments" }).click();
-  await expect(page).toHaveURL(`/dashboard/environments?${shop}`);
+  await expect(page).toHaveURL(`/dashboard/environments?${shopQuery}`);
   await expect(page.getByRole("rowheader")).toHaveText(["Web shop", "staging", "production"]);
   await page.getByRole("link", { name: "Revoked" }).click();
-  await expect(page).toHaveURL(new RegExp(`status=revoked&${shop.replace("+", "\\+")}$`));
+  await expect(page).toHaveURL(new RegExp(`status=revoked&${shopQuery.replace("+", "\\+")}$`));
 
   await page.getByRole("link", { name: "Audit" }).click();
   const entries = page.locator(".timeline").getByRole("listitem");
@@ -83,10 +73,10 @@ test("a product limits every section, and stays in the address", async ({
   const environments = page.getByLabel("Environment");
   await expect(environments.locator("option")).toHaveText(["staging", "production"]);
 
-  await choose(page, "Blog", javaScriptEnabled ?? true);
+  await chooseProduct(page, "Blog", javaScriptEnabled ?? true);
   await expect(page).toHaveURL("/dashboard/try?product=Blog");
   await expect(environments.locator("option")).toHaveText(["production"]);
-  await choose(page, "", javaScriptEnabled ?? true);
+  await chooseProduct(page, "", javaScriptEnabled ?? true);
   await expect(environments.locator("option")).toHaveCount(3);
   expect(new URL(page.url()).searchParams.get("product") ?? "").toBe("");
 });
@@ -99,13 +89,13 @@ test("a page of one object leads to the flags of another product", async ({
 }) => {
   await fill(api);
   await signIn(page, server);
-  await page.goto(`/dashboard/flags/search?${shop}`);
+  await page.goto(`/dashboard/flags/search?${shopQuery}`);
   const tabs = page.getByRole("navigation", { name: "Environments" }).getByRole("link");
   await expect(tabs).toHaveText([/^staging/, /^production/]);
   await tabs.first().click();
   await expect(flagStatus(page)).toContainText("Off for everyone in staging");
   expect(new URL(page.url()).searchParams.get("product")).toBe("Web shop");
-  await choose(page, "Blog", javaScriptEnabled ?? true);
+  await chooseProduct(page, "Blog", javaScriptEnabled ?? true);
   await expect(page).toHaveURL("/dashboard/flags?product=Blog");
   await expect(page.getByRole("row", { name: "Comments" })).toBeVisible();
 });
@@ -114,7 +104,7 @@ test("an unknown product stays chosen, and has no environments", async ({ page, 
   await fill(api);
   await signIn(page, server);
   await page.goto("/dashboard/environments?product=Gone");
-  await expect(switcher(page)).toHaveValue("Gone");
+  await expect(productSwitcher(page)).toHaveValue("Gone");
   await expect(page.getByText("No environments of Gone yet")).toBeVisible();
   await page.getByRole("link", { name: "Flags" }).click();
   await expect(page.getByText("Gone has no active environment")).toBeVisible();
@@ -128,7 +118,7 @@ test("the filters of the list keep the product", { tag: "@scripts" }, async ({
 }) => {
   await fill(api);
   await signIn(page, server);
-  await page.goto(`/dashboard/flags?${shop}`);
+  await page.goto(`/dashboard/flags?${shopQuery}`);
   await scriptsReady(page);
   await page.getByRole("searchbox", { name: "Search name or key" }).fill("s");
   await expect(page).toHaveURL(/[?&]q=s/);
@@ -144,7 +134,7 @@ test("the palette finds objects of the product, and keeps it", { tag: "@scripts"
 }) => {
   const { production } = await fill(api);
   await signIn(page, server);
-  await page.goto(`/dashboard/flags?${shop}`);
+  await page.goto(`/dashboard/flags?${shopQuery}`);
   await scriptsReady(page);
   await page.getByRole("button", { name: "Jump to" }).click();
   const palette = page.getByRole("dialog", { name: "Jump to" });
@@ -154,7 +144,7 @@ test("the palette finds objects of the product, and keeps it", { tag: "@scripts"
   await palette.getByRole("combobox").fill("prod");
   await expect(options).toHaveCount(1);
   await options.first().click();
-  await expect(page).toHaveURL(`/dashboard/environments/${production.id}?${shop}`);
+  await expect(page).toHaveURL(`/dashboard/environments/${production.id}?${shopQuery}`);
 });
 
 test("the palette finds environments by the name that it shows", { tag: "@scripts" }, async ({
@@ -197,7 +187,7 @@ test("every link and form keeps the product", async ({ page, server, api }) => {
   await api.setRollout(search, production, 25);
   await signIn(page, server);
   const seen = new Set<string>();
-  const ahead = [new URL(`/dashboard/flags?${shop}`, server.url)];
+  const ahead = [new URL(`/dashboard/flags?${shopQuery}`, server.url)];
   for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
     const names = [...next.searchParams.keys()].sort();
     const kind = `${next.pathname}?${names} ${next.searchParams.get("edit")}`;
@@ -259,7 +249,7 @@ test("a new flag can be limited to products", async ({ page, server, api, browse
   });
   await expect(evaluate(server, production.sdkKey, "newsletter")).rejects.toThrow(/404/);
 
-  await page.goto(`/dashboard/flags/newsletter?${shop}`);
+  await page.goto(`/dashboard/flags/newsletter?${shopQuery}`);
   await expect(page.getByText("Not configured in Web shop")).toBeVisible();
   await expect(page.getByText("The flag is limited to App, Blog.")).toBeVisible();
   await page.getByRole("link", { name: "Show all products" }).click();
@@ -324,10 +314,10 @@ test.describe("with axe", { tag: "@scripts" }, () => {
     await api.switch(search, production, true);
     await signIn(page, server);
     for (const address of [
-      `flags?${shop}`,
-      `environments?${shop}`,
-      `audit?${shop}`,
-      `flags/comments?${shop}`,
+      `flags?${shopQuery}`,
+      `environments?${shopQuery}`,
+      `audit?${shopQuery}`,
+      `flags/comments?${shopQuery}`,
       "flags/comments",
       "new-flag",
     ]) {
@@ -351,11 +341,11 @@ test.describe("with axe", { tag: "@scripts" }, () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await signIn(page, server);
     await page.getByRole("button", { name: "Menu" }).click();
-    await choose(page, "Web shop", true);
-    await expect(page).toHaveURL(`/dashboard/flags?${shop}`);
+    await chooseProduct(page, "Web shop", true);
+    await expect(page).toHaveURL(`/dashboard/flags?${shopQuery}`);
     const menu = page.getByRole("button", { name: "Menu: Web shop" });
     await menu.click();
-    await expect(switcher(page)).toHaveValue("Web shop");
+    await expect(productSwitcher(page)).toHaveValue("Web shop");
     await expectAccessible(page);
     for (const address of ["flags", "new-flag", "flags/search?edit=details"]) {
       await page.goto(`/dashboard/${address}`);

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, ruleLines, shop } from "../support/flag-page.ts";
+import { country, createCheckoutFlag, flagAddress, ruleLines } from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** Locates the visible field for the reason. */
@@ -14,11 +14,11 @@ test("every change of a protected environment is confirmed, and nothing changes 
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.protect(production);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.goto(`${flagAddress}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
@@ -38,14 +38,14 @@ test("every change of a protected environment is confirmed, and nothing changes 
   await page.getByRole("button", { name: "Roll out checkout_v2 to 30%" }).click();
   await expect(page.locator("#rollout")).toContainText("30% of everyone left is ON");
 
-  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.goto(`${flagAddress}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("60");
   await page.getByRole("button", { name: "Save rollout" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
     "Roll out checkout_v2 from 30% to 60% in production?",
   );
 
-  await page.goto(`${address}/history`);
+  await page.goto(`${flagAddress}/history`);
   const newest = page.locator(".timeline").getByRole("listitem").first();
   await expect(newest).toContainText("Reason: Second wave");
 });
@@ -55,11 +55,11 @@ test("a change of an environment that requires a reason waits for one", async ({
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.protect(production, true);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   await page.getByRole("link", { name: "Delete" }).click();
   const reason = reasonField(page);
   await page.getByRole("button", { name: "Delete rule" }).click();
@@ -76,7 +76,7 @@ test("a change of an environment that requires a reason waits for one", async ({
   await reasonField(page).fill("INC-481");
   await turnOff.click();
   await expect(page.getByRole("switch")).not.toBeChecked();
-  await page.goto(`${address}/history`);
+  await page.goto(`${flagAddress}/history`);
   await expect(page.locator(".timeline")).toContainText("Reason: INC-481");
 });
 
@@ -85,10 +85,10 @@ test("a blank reason for a switch keeps the question open", { tag: "@scripts" },
   server,
   api,
 }) => {
-  const { production } = await shop(api);
+  const { production } = await createCheckoutFlag(api);
   await api.protect(production, true);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   await scriptsReady(page);
   await page.getByRole("switch").click();
   await expect(reasonField(page)).toBeFocused();
@@ -152,7 +152,7 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
   api,
 }) => {
   test.slow();
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.protect(production, true);
   await signIn(page, server);
@@ -160,12 +160,12 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
     await page.goto(`/dashboard/environments/${path}`);
     await expectAccessible(page);
   }
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   await scriptsReady(page);
   await page.getByRole("switch").click();
   await expect(reasonField(page)).toBeVisible();
   await expectAccessible(page);
-  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.goto(`${flagAddress}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("button", { name: "Roll out checkout_v2 to 30%" })).toBeVisible();
@@ -173,6 +173,6 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
   await reasonField(page).fill("Second wave");
   await page.getByRole("button", { name: "Roll out checkout_v2 to 30%" }).click();
   await expect(page.locator("#rollout")).toContainText("30%");
-  await page.goto(`${address}/history`);
+  await page.goto(`${flagAddress}/history`);
   await expectAccessible(page);
 });

@@ -1,6 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { type Api, evaluate } from "../support/api.ts";
+import { openEnvironment } from "../support/environment-page.ts";
 import { hold } from "../support/hold.ts";
 import { servePlain, test } from "../support/shop.ts";
 import { expect, signIn } from "../support/test.ts";
@@ -13,12 +14,6 @@ async function fill(api: Api, clientRules: "full" | "answers" = "full") {
   const discount = await api.createFlag("discount", "Discount");
   await api.switch(banner, web, true);
   return { web, staging, banner, discount };
-}
-
-async function open(page: Page, name: string): Promise<void> {
-  await page.goto("/dashboard/environments");
-  await page.getByRole("link", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
 }
 
 async function createFlag(page: Page, name: string, key: string, isPublic: boolean): Promise<void> {
@@ -80,7 +75,7 @@ test("a public environment has only public flags, and its key reveals only resul
   expect(await evaluate(server, sdkKey, "banner")).toMatchObject({ reason: "flag_disabled" });
   await expect(evaluate(server, sdkKey, "discount")).rejects.toThrow(/404/);
 
-  await open(page, "web");
+  await openEnvironment(page, "web");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Public");
   await expect(page.getByText(/^The keys of 1 public flag and their results/)).toBeVisible();
   await page.goto("/dashboard/environments");
@@ -129,7 +124,7 @@ test("a flag that is on asks before it leaves public environments", async ({
 test("an administrator changes the client rules after a warning", async ({ page, server, api }) => {
   const { web } = await fill(api);
   await signIn(page, server);
-  await open(page, "web");
+  await openEnvironment(page, "web");
   await expect(page.getByText(/^The keys, rules and rollouts of 1 public flag\./)).toBeVisible();
   expect(await configStatus(server.url, web.sdkKey)).toBe(200);
   const warning = page.getByText("Clients that evaluate locally stop getting changes.");
@@ -165,7 +160,7 @@ test("a concurrent change of an environment is not overwritten by client rules",
   browserErrors.ignore(/status of 409/);
   const { web } = await fill(api);
   await signIn(page, server);
-  await open(page, "web");
+  await openEnvironment(page, "web");
   await page.getByLabel("Answers").check();
   await api.renameEnvironment(web, "storefront");
   await page.getByRole("button", { name: "Change client rules" }).click();

@@ -1,6 +1,12 @@
 import type { Locator, Page } from "@playwright/test";
 import { evaluate } from "../support/api.ts";
-import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  operand,
+  ruleLines,
+} from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 /** Clicks, and counts the clicks. Typing into a field counts as one, unless it has the focus already. */
@@ -78,7 +84,7 @@ test("an expert adds the rollout to a flag with rules in a protected environment
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("FR", 1));
   await api.protect(production);
   await signIn(page, server);
@@ -93,7 +99,7 @@ test("an expert adds the rollout to a flag with rules in a protected environment
     "everyone else is OFF",
   ]);
   expect(mouse.clicks).toBeLessThanOrEqual(8);
-  expect(new URL(page.url()).pathname).toBe(address);
+  expect(new URL(page.url()).pathname).toBe(flagAddress);
 });
 
 test("after a day, the history takes the rollout back in three clicks", async ({
@@ -101,9 +107,9 @@ test("after a day, the history takes the rollout back in three clicks", async ({
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await signIn(page, server);
-  await page.goto(`${address}?environment=${production.id}`);
+  await page.goto(`${flagAddress}?environment=${production.id}`);
   const before = await api.configuration(flag, production);
   await rollOutInGermany(page, new Mouse());
   await expect(page.locator("#rollout")).toContainText("10%");

@@ -1,7 +1,13 @@
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Environment } from "../support/api.ts";
-import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import {
+  country,
+  createCheckoutFlag,
+  flagAddress,
+  operand,
+  ruleLines,
+} from "../support/flag-page.ts";
 import { hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
@@ -12,7 +18,7 @@ async function undo(page: Page): Promise<void> {
 
 /** Deletes the only rule of the flag on its page. */
 async function deleteRule(page: Page): Promise<void> {
-  await page.goto(address);
+  await page.goto(flagAddress);
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete rule" }).click();
   await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
@@ -28,7 +34,7 @@ const changes: readonly {
     name: "a new rule",
     message: "Added a rule to checkout_v2 in production",
     make: async (page) => {
-      await page.goto(`${address}?edit=rule`);
+      await page.goto(`${flagAddress}?edit=rule`);
       const form = page.locator("#rule-form");
       await form.getByLabel("Attribute").fill("plan");
       await operand(form).fill("pro");
@@ -39,7 +45,7 @@ const changes: readonly {
     name: "a deleted rule",
     message: "Deleted a rule of checkout_v2 in production: it was ON when country is DE.",
     make: async (page) => {
-      await page.goto(address);
+      await page.goto(flagAddress);
       await page.getByRole("link", { name: "Delete" }).first().click();
       await page.getByRole("button", { name: "Delete rule" }).click();
     },
@@ -48,7 +54,7 @@ const changes: readonly {
     name: "an audience",
     message: "Made 2 changes to checkout_v2 in production.",
     make: async (page) => {
-      await page.goto(`${address}?edit=recipe`);
+      await page.goto(`${flagAddress}?edit=recipe`);
       await page.getByLabel("A percentage of users where …").check();
       await page.getByLabel("Percentage", { exact: true }).fill("10");
       await page.getByLabel("Attribute").fill("plan");
@@ -60,7 +66,7 @@ const changes: readonly {
     name: "a rollout",
     message: "Changed the rollout of checkout_v2 from 25% to 60% in production.",
     make: async (page) => {
-      await page.goto(`${address}?edit=rollout`);
+      await page.goto(`${flagAddress}?edit=rollout`);
       await page.getByLabel("Percentage", { exact: true }).fill("60");
       await page.getByRole("button", { name: "Save rollout" }).click();
     },
@@ -69,7 +75,7 @@ const changes: readonly {
     name: "a removed rollout",
     message: "Removed the rollout of checkout_v2 in production",
     make: async (page) => {
-      await page.goto(`${address}?edit=remove-rollout`);
+      await page.goto(`${flagAddress}?edit=remove-rollout`);
       await page.getByRole("button", { name: "Remove rollout" }).click();
     },
   },
@@ -77,7 +83,7 @@ const changes: readonly {
     name: "the order of rules",
     message: "Made 2 changes to checkout_v2 in production.",
     make: async (page) => {
-      await page.goto(address);
+      await page.goto(flagAddress);
       await page.getByRole("button", { name: "Move up" }).last().click();
       const save = page.getByRole("button", { name: "Save order" });
       if (await save.isVisible()) {
@@ -89,7 +95,7 @@ const changes: readonly {
     name: "a copy",
     message: "changes to checkout_v2 in production.",
     make: async (page, staging) => {
-      await page.goto(`${address}?environment=${staging.id}&edit=copy`);
+      await page.goto(`${flagAddress}?environment=${staging.id}&edit=copy`);
       await page.getByLabel("Target environment").selectOption("production");
       await page.getByRole("button", { name: "Preview changes" }).click();
       await page.getByRole("button", { name: "Copy to production" }).click();
@@ -99,7 +105,7 @@ const changes: readonly {
     name: "a TTL",
     message: "Changed the TTL of checkout_v2 in production",
     make: async (page) => {
-      await page.goto(`${address}?edit=ttl`);
+      await page.goto(`${flagAddress}?edit=ttl`);
       await page.getByLabel("TTL (time to live) in seconds").fill("30");
       await page.getByRole("button", { name: "Save" }).click();
     },
@@ -108,7 +114,7 @@ const changes: readonly {
 
 for (const { name, message, make } of changes) {
   test(`${name} can be undone from the message about it`, async ({ page, server, api }) => {
-    const { flag, staging, production } = await shop(api);
+    const { flag, staging, production } = await createCheckoutFlag(api);
     await api.addRule(flag, production, country("DE", 1));
     await api.addRule(flag, production, country("AT", 2));
     await api.setRollout(flag, production, 25);
@@ -130,7 +136,7 @@ test("the message follows to other pages, and undoing returns to the page that i
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
   await deleteRule(page);
@@ -138,12 +144,12 @@ test("the message follows to other pages, and undoing returns to the page that i
   await undo(page);
   await expect(page).toHaveURL("/dashboard/environments");
   await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production");
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(ruleLines(page)).toHaveText(["ON when country is DE", "everyone else is ON"]);
 });
 
 test("a change of several flags and a revert can be undone, too", async ({ page, server, api }) => {
-  await shop(api);
+  await createCheckoutFlag(api);
   await api.createFlag("search", "Fast search");
   await signIn(page, server);
   await page.goto("/dashboard/flags");
@@ -213,22 +219,22 @@ test("if somebody else has changed the rule since, undoing asks first", async ({
   server,
   api,
 }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   const rule = await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  await page.goto(`${flagAddress}?edit=rule&rule=${rule.id}`);
   await operand(page.locator("#rule-form")).fill("AT");
   await page.getByRole("button", { name: "Save rule" }).last().click();
   await expect(page.locator(".toast")).toBeVisible();
   await api.replaceRule(rule, country("CH", 1));
   await undo(page);
   await expect(page.getByText("It has been changed again since.")).toBeVisible();
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(ruleLines(page).first()).toHaveText("ON when country is CH");
 });
 
 test("a protected environment asks before a change is undone", async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
   await deleteRule(page);
@@ -239,12 +245,12 @@ test("a protected environment asks before a change is undone", async ({ page, se
   );
   await page.getByRole("button", { name: "Undo your change" }).click();
   await expect(page.locator(".toast")).toBeVisible();
-  await page.goto(address);
+  await page.goto(flagAddress);
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
 });
 
 test("canceling the undo of a protected environment leads back", async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
   await deleteRule(page);
@@ -258,7 +264,7 @@ test("canceling the undo of a protected environment leads back", async ({ page, 
 test("Ctrl Z undoes the last change, but not while something is typed", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
   await deleteRule(page);
@@ -299,11 +305,11 @@ test("Ctrl Z undoes the last change, but not while something is typed", {
 test("Ctrl Z does not undo the last change while the order of rules is unsaved", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.addRule(flag, production, country("DE", 1));
   await api.addRule(flag, production, country("AT", 2));
   await signIn(page, server);
-  await page.goto(`${address}?edit=ttl`);
+  await page.goto(`${flagAddress}?edit=ttl`);
   await page.getByLabel("TTL (time to live) in seconds").fill("30");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.locator(".toast")).toBeVisible();
@@ -326,12 +332,12 @@ test("Ctrl Z does not undo the last change while the order of rules is unsaved",
 test("every other form of a page asks before it discards unsaved input", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  const { flag, production } = await shop(api);
+  const { flag, production } = await createCheckoutFlag(api);
   await api.createEnvironment("Blog", "staging");
   await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
   await deleteRule(page);
-  await page.goto(`${address}?edit=details`);
+  await page.goto(`${flagAddress}?edit=details`);
   await scriptsReady(page);
   const description = page.getByLabel("Description");
   await description.click();
