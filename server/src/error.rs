@@ -148,6 +148,7 @@ fn summary(flags: &[RefusedFlag]) -> String {
     let shown = shown.collect::<Vec<_>>().join("; ");
     match flags.len().saturating_sub(SHOWN) {
         0 => shown,
+        1 => format!("{shown}; and 1 more flag"),
         more => format!("{shown}; and {more} more flags"),
     }
 }
@@ -395,5 +396,26 @@ pub(crate) fn no_faults(faults: Vec<Fault>) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::Invalid(faults))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_of_refused_flags_counts_those_that_it_omits() {
+        let refused = |number: usize| -> Vec<_> {
+            let flags = (0..number).map(|index| RefusedFlag {
+                index,
+                key: None,
+                detail: format!("refusal {index}"),
+            });
+            flags.collect()
+        };
+        let shown = "refusal 0; refusal 1; refusal 2";
+        assert_eq!(summary(&refused(3)), shown);
+        assert_eq!(summary(&refused(4)), format!("{shown}; and 1 more flag"));
+        assert_eq!(summary(&refused(5)), format!("{shown}; and 2 more flags"));
     }
 }

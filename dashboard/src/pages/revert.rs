@@ -18,6 +18,7 @@ use crate::{
         frame::Section,
         link_button::LinkButton,
         notice::{Notice, Severity},
+        number::counted,
         page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
@@ -86,7 +87,7 @@ fn Preview(reversal: Reversal, naming: Naming, state: FormState) -> impl IntoVie
             </p>
         }
     });
-    let omitted = omitted(records.len(), "more");
+    let omitted = omitted(records.len(), "more", "more");
     let entries = records.into_iter().take(SHOWN);
     let entries = entries.map(|record| view! { <Entry record naming/> });
     let entries = entries.collect_view();
@@ -169,7 +170,11 @@ pub fn Planned(
         .filter(|each| changes_description(&each.before, &each.after));
     let visible: Vec<_> = visible.collect();
     let rest = other_changes(&changes, &visible, several, naming);
-    let omitted = omitted(visible.len(), "more flag configurations");
+    let omitted = omitted(
+        visible.len(),
+        "more flag configuration",
+        "more flag configurations",
+    );
     let visible = visible.into_iter().take(SHOWN);
     let visible = visible.map(|effect| planned_effect(effect, several, naming));
     html! {
@@ -246,7 +251,7 @@ fn other_changes(
     let is_described = described_by(effects);
     let others = changes.iter().filter(|change| !is_described(change));
     let others: Vec<_> = others.collect();
-    let omitted = omitted(others.len(), "more changes");
+    let omitted = omitted(others.len(), "more change", "more changes");
     let others: Vec<_> = others.into_iter().take(SHOWN).collect();
     let objects = others.chunk_by(|one, next| object_of(one) == object_of(next));
     let objects = objects.map(|changes| {
@@ -276,10 +281,17 @@ fn heading(change: &PlannedChange, naming: Naming) -> Html {
     }
 }
 
-/// Renders the number of items that the page omits, if any.
-pub(super) fn omitted(all: usize, what: &'static str) -> Option<impl IntoView> {
+/// Renders the number of items that the page omits, if any, with the word for one or many.
+pub(super) fn omitted(
+    all: usize,
+    one: &'static str,
+    many: &'static str,
+) -> Option<impl IntoView + use<>> {
     let omitted = all.saturating_sub(SHOWN);
-    (omitted > 0).then(|| view! { <p class="quiet">{format!("… and {omitted} {what}.")}</p> })
+    (omitted > 0).then(|| {
+        let omitted = counted(omitted, one, many);
+        view! { <p class="quiet">{format!("… and {omitted}.")}</p> }
+    })
 }
 
 /// Returns the names of the affected environments.
@@ -323,5 +335,18 @@ fn member_changes(change: &PlannedChange) -> Html {
     html! {
         {effects.into_iter().map(|effect| view! { <p>{effect}</p> }).collect_view()}
         <Changes old=change.old_value.clone() new=change.new_value.clone()/>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omitted_items_are_counted() {
+        let text = |all| omitted(all, "more change", "more changes").to_html();
+        assert!(!text(SHOWN).contains("more"));
+        assert!(text(SHOWN + 1).contains("… and 1 more change."));
+        assert!(text(SHOWN + 2).contains("… and 2 more changes."));
     }
 }

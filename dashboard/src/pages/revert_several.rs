@@ -75,7 +75,7 @@ fn Preview(reversal: JointReversal, naming: Naming, view: View, state: FormState
             </section>
         }
     });
-    let more = omitted(reverted.len(), "more");
+    let more = omitted(reverted.len(), "more", "more");
     let was = (!reverted.is_empty()).then(|| {
         html! {
             <section class="panel reversal-part" aria-labelledby="was">

@@ -367,10 +367,10 @@ async fn an_effect_that_has_no_description_does_not_displace_another_from_the_pr
     let address = format!("/dashboard/incident/revert?{}", ids.join("&"));
     let page = browser.page(&address).await;
     let (_, will) = page.split_once("id=\"will\"").expect("a plan");
-    for text in ["<ins>ON for everyone.</ins>", "… and 1 more changes."] {
+    for text in ["<ins>ON for everyone.</ins>", "… and 1 more change."] {
         assert!(will.contains(text), "{text}: {will}");
     }
-    assert!(!will.contains("more flag configurations"), "{will}");
+    assert!(!will.contains("more flag configuration"), "{will}");
 }
 
 #[tokio::test]
