@@ -1,11 +1,6 @@
 //! Commands of the palette: a verb, a flag, and maybe an environment, as in `turn off checkout in production`.
 
-use pennon_model::{
-    environment::Environment,
-    flag::Flag,
-    grant::Resource,
-    user::{Role, User},
-};
+use pennon_model::{environment::Environment, flag::Flag, grant::Resource, user::User};
 
 use crate::{
     error::AdminError,
@@ -73,7 +68,7 @@ pub(crate) async fn find(
         let results = search.find(environment_text, product).await?;
         let environments = results.environments.into_iter();
         let environments: Vec<_> = environments
-            .filter(|each| user.role_for(&Resource::of(each)) >= Role::Editor)
+            .filter(|each| user.may_edit(&Resource::of(each)))
             .collect();
         let found = destinations(verb, &flags, &environments, results.naming);
         if !found.is_empty() {

@@ -1,6 +1,6 @@
 //! The destinations of the palette.
 
-use pennon_model::user::{Role, User};
+use pennon_model::user::User;
 
 use crate::{
     commands,
@@ -16,12 +16,23 @@ use crate::{
 /// The maximum number of environments.
 const SHOWN_ENVIRONMENTS: usize = 8;
 
-/// Pages for tasks, each with the role that may open it.
-const TASKS: [(&str, Role, &str); 4] = [
-    ("Incident: recent changes", Role::Viewer, routes::INCIDENT),
-    ("New flag", Role::Editor, routes::NEW_FLAG),
-    ("New environment", Role::Admin, routes::NEW_ENVIRONMENT),
-    ("Invite a person", Role::Admin, routes::NEW_PERSON),
+/// Returns true if a user has the right that a task requires.
+type Right = fn(&User) -> bool;
+
+/// Pages for tasks, each with the right that it requires.
+const TASKS: [(&str, Right, &str); 4] = [
+    ("Incident: recent changes", |_| true, routes::INCIDENT),
+    ("New flag", User::may_create_flags, routes::NEW_FLAG),
+    (
+        "New environment",
+        User::may_create_environments,
+        routes::NEW_ENVIRONMENT,
+    ),
+    (
+        "Invite a person",
+        User::is_administrator,
+        routes::NEW_PERSON,
+    ),
 ];
 
 /// Returns the sections, tasks, flags, environments and people whose names contain a text, and the actions that it
@@ -32,12 +43,12 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let user = signed_in_user()?;
     let wanted = text.to_lowercase();
     let is_wanted = |name: &str| name.to_lowercase().contains(&wanted);
-    let sections = Section::all_for(user.role)
+    let sections = Section::all_for(&user)
         .filter(|section| is_wanted(section.name()))
         .map(|section| destination("Page", section.name(), "", &section.href()));
     let tasks = TASKS
         .into_iter()
-        .filter(|(name, role, path)| is_wanted(name) && role_for(&user, path) >= *role)
+        .filter(|(name, is_permitted, _)| is_wanted(name) && is_permitted(&user))
         .map(|(name, _, path)| destination("Action", name, "", &scoped(path)));
     let mut destinations: Vec<_> = sections.chain(tasks).collect();
     if !text.is_empty() {
@@ -72,18 +83,9 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     Ok(destinations)
 }
 
-/// Returns the role of a user that counts for a task: the one everywhere for accounts, which belong to no product.
-fn role_for(user: &User, task: &str) -> Role {
-    if task == routes::NEW_PERSON {
-        user.role
-    } else {
-        user.highest_role_in_products()
-    }
-}
-
 /// Returns people whose e-mail addresses contain a text, for administrators.
 async fn people(text: &str, user: &User) -> Result<Vec<Destination>, AdminError> {
-    if user.role < Role::Admin {
+    if !user.is_administrator() {
         return Ok(Vec::new());
     }
     let found = signed_in::<dyn PeopleAdmin>()?.find_people(text).await?;

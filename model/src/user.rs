@@ -44,8 +44,39 @@ impl User {
         self.grants.highest(self.role)
     }
 
+    /// Returns true if the user may change a resource: the flags of a product, or the configurations, rules and rollouts
+    /// of an environment.
+    pub fn may_edit(&self, resource: &Resource) -> bool {
+        self.role_for(resource) >= Role::Editor
+    }
+
+    /// Returns true if the user may change an environment itself, or create and arrange those of a product.
+    pub fn may_administer(&self, resource: &Resource) -> bool {
+        self.role_for(resource) >= Role::Admin
+    }
+
+    /// Returns true if the user may change something: everything, a product or an environment.
+    pub fn may_edit_something(&self) -> bool {
+        self.highest_role() >= Role::Editor
+    }
+
+    /// Returns true if the user may create flags, at least in some product.
+    pub fn may_create_flags(&self) -> bool {
+        self.highest_role_in_products() >= Role::Editor
+    }
+
+    /// Returns true if the user may create environments, at least in some product.
+    pub fn may_create_environments(&self) -> bool {
+        self.highest_role_in_products() >= Role::Admin
+    }
+
+    /// Returns true if the user may do everything, which includes managing people.
+    pub fn is_administrator(&self) -> bool {
+        self.role == Role::Admin
+    }
+
     /// Returns the highest role for whole products, in which flags and environments are created.
-    pub fn highest_role_in_products(&self) -> Role {
+    fn highest_role_in_products(&self) -> Role {
         self.grants.highest_in_products(self.role)
     }
 }
@@ -101,4 +132,65 @@ pub struct Account {
     pub user: User,
     /// The hash of the password, as a PHC string.
     pub password_hash: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::ProductName;
+    use crate::grant::{Grant, GrantScope};
+    use crate::id::EnvironmentId;
+
+    const NIL: uuid::Uuid = uuid::Uuid::nil();
+
+    /// Returns a viewer with this role in a product or an environment.
+    fn granted(scope: GrantScope, role: Role) -> User {
+        let grant = Grant::new(scope, role).expect("not a viewer");
+        user(Role::Viewer, Grants::try_from(vec![grant]).expect("one"))
+    }
+
+    fn user(role: Role, grants: Grants) -> User {
+        User {
+            id: UserId::new(NIL),
+            email: "ana@example.com".to_owned(),
+            role,
+            grants,
+            created_at: Timestamp::from_millis(0),
+            revision: 1,
+        }
+    }
+
+    fn shop() -> ProductName {
+        "Shop".to_owned().try_into().expect("a name")
+    }
+
+    #[test]
+    fn a_role_everywhere_decides_about_everything() {
+        let rights = [Role::Viewer, Role::Editor, Role::Admin].map(|role| {
+            let user = user(role, Grants::default());
+            (
+                user.may_edit(&Resource::Everything) && user.may_edit_something(),
+                user.may_create_flags(),
+                user.may_create_environments(),
+                user.is_administrator() && user.may_administer(&Resource::Everything),
+            )
+        });
+        assert_eq!(rights[0], (false, false, false, false));
+        assert_eq!(rights[1], (true, true, false, false));
+        assert_eq!(rights[2], (true, true, true, true));
+    }
+
+    #[test]
+    fn only_a_role_in_a_whole_product_permits_creating() {
+        let editor = granted(GrantScope::Product(shop()), Role::Editor);
+        assert!(editor.may_edit(&Resource::Product(shop())) && editor.may_create_flags());
+        assert!(!editor.may_edit(&Resource::Everything) && !editor.may_create_environments());
+        let admin = granted(GrantScope::Product(shop()), Role::Admin);
+        assert!(admin.may_administer(&Resource::Product(shop())));
+        assert!(admin.may_create_environments() && !admin.is_administrator());
+        let of_environment = GrantScope::Environment(EnvironmentId::new(NIL));
+        let admin = granted(of_environment, Role::Admin);
+        assert!(admin.may_edit_something());
+        assert!(!admin.may_create_flags() && !admin.may_create_environments());
+    }
 }

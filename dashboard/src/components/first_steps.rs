@@ -1,7 +1,7 @@
 //! The first steps of an installation.
 
 use leptos::prelude::*;
-use pennon_model::{first_steps::FirstSteps, time::Timestamp, user::Role};
+use pennon_model::{first_steps::FirstSteps, time::Timestamp, user::User};
 
 use super::{
     icon::{Drawing, Icon},
@@ -40,12 +40,12 @@ pub fn are_shown(steps: &FirstSteps) -> bool {
 pub fn FirstStepList(
     /// The steps that are taken.
     steps: FirstSteps,
-    /// The reader's role.
-    role: Role,
+    /// The reader.
+    user: User,
 ) -> impl IntoView {
     let is_complete = steps.are_complete();
     let waits_for_request = steps.environment.is_some() && !steps.has_request;
-    let all = all(&steps, role);
+    let all = all(&steps, &user);
     let done = all.iter().filter(|step| step.is_done).count();
     let count = all.len();
     let items = all.into_iter().map(|step| {
@@ -85,7 +85,7 @@ pub fn FirstStepList(
 }
 
 /// Returns all steps, in the order in which most people take them.
-fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
+fn all(steps: &FirstSteps, user: &User) -> Vec<Step> {
     let environment = steps.environment.map(|id| scoped(routes::environment(id)));
     let environment = environment.unwrap_or_default();
     let flag = steps
@@ -94,7 +94,7 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
         .map(|key| scoped(routes::flag(key)));
     let (has_environment, has_flag) = (steps.environment.is_some(), flag.is_some());
     let has_stored_key = visit().is_ok_and(|visit| visit.has_stored_key());
-    let create_environment = if role >= Role::Admin {
+    let create_environment = if user.may_create_environments() {
         html! {
             <LinkButton
                 href=routes::NEW_ENVIRONMENT
@@ -106,7 +106,7 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
     } else {
         html! { <p class="hint">"Ask an admin to create one."</p> }
     };
-    let create_flag = if role >= Role::Editor {
+    let create_flag = if user.may_create_flags() {
         html! { <NewFlagLink/> }
     } else {
         html! { <p class="hint">"Ask an editor to create one."</p> }

@@ -8,7 +8,7 @@ use pennon_model::{
     flag_table::{FlagCell, FlagState},
     grant::Resource,
     id::EnvironmentId,
-    user::{Role, User},
+    user::User,
 };
 
 use super::flag_switch::{FlagSwitch, Switch, switch_label, targeting_summary};
@@ -355,8 +355,7 @@ fn in_product(page: &str, product: &str) -> String {
 
 /// Returns for each environment whether a user may switch flags in it.
 fn may_switch(user: &User, environments: &[Environment]) -> Vec<bool> {
-    let role_for = |environment: &Environment| user.role_for(&Resource::of(environment));
-    let may_switch = |environment: &Environment| role_for(environment) >= Role::Editor;
+    let may_switch = |environment| user.may_edit(&Resource::of(environment));
     environments.iter().map(may_switch).collect()
 }
 

@@ -6,7 +6,7 @@ use pennon_model::{
     flag_table::{FlagRow, FlagTable as Table, StaleReason},
     id::{EnvironmentId, FlagId},
     metadata::FlagTags,
-    user::{Role, User},
+    user::User,
 };
 
 use super::{
@@ -31,7 +31,7 @@ pub(crate) const SELECTION: &str = "selection";
 
 /// Returns true if a user may select flags, to change several at once.
 pub(crate) fn is_selectable(user: &User) -> bool {
-    user.highest_role() >= Role::Editor
+    user.may_edit_something()
 }
 
 /// Returns the id of a flag's row, for links to it.

@@ -1,7 +1,7 @@
 //! The frame of every page: the sidebar with its sections, and the signed-in user.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_model::user::{Role, User};
+use pennon_model::user::User;
 
 use super::{
     help_dialog::HelpDialog,
@@ -93,16 +93,16 @@ impl Section {
             .find(|section| section.path() == path)
     }
 
-    /// Returns the sections that are useful to this role, in the order of the sidebar.
-    fn listed(role: Option<Role>) -> impl Iterator<Item = Self> {
-        let admin = role == Some(Role::Admin);
+    /// Returns the sections that are useful to a user, in the order of the sidebar.
+    fn listed(user: Option<&User>) -> impl Iterator<Item = Self> + use<> {
+        let admin = user.is_some_and(User::is_administrator);
         let sections = Self::LISTED.into_iter();
         sections.filter(move |section| admin || *section != Self::People)
     }
 
-    /// Returns all sections for this role.
-    pub(crate) fn all_for(role: Role) -> impl Iterator<Item = Self> {
-        Self::listed(Some(role)).chain([Self::Account])
+    /// Returns all sections for a user.
+    pub(crate) fn all_for(user: &User) -> impl Iterator<Item = Self> + use<> {
+        Self::listed(Some(user)).chain([Self::Account])
     }
 }
 
@@ -150,8 +150,7 @@ fn Zone() -> impl IntoView {
 #[component]
 fn Sidebar(section: Option<Section>) -> impl IntoView {
     let user = signed_in_user().ok();
-    let role = user.as_ref().map(|user| user.role);
-    let sections = Section::listed(role)
+    let sections = Section::listed(user.as_ref())
         .map(|each| link(each, section))
         .collect_view();
     let jump = user.is_some().then(|| view! { <Palette/> });

@@ -7,7 +7,7 @@ use pennon_model::{
     environment::ProductName,
     flag::FlagProducts,
     grant::{GrantScope, Resource},
-    user::{Role, User},
+    user::User,
 };
 
 use super::{
@@ -54,7 +54,7 @@ impl ProductForm {
             GrantScope::Environment(_) => None,
         });
         let chosen: Vec<_> = granted.collect();
-        if user.role >= Role::Editor || chosen.is_empty() {
+        if user.may_edit(&Resource::Everything) || chosen.is_empty() {
             return Self::default();
         }
         Self {
@@ -99,10 +99,10 @@ pub fn ProductFields(
     refusal: Refusal,
 ) -> impl IntoView {
     let is_named = current.is_limited;
-    let may_choose_every = user.role >= Role::Editor;
+    let may_choose_every = user.may_edit(&Resource::Everything);
     let may_choose = |product: &String| {
         let name = ProductName::try_from(product.clone());
-        name.is_ok_and(|name| user.role_for(&Resource::Product(name)) >= Role::Editor)
+        name.is_ok_and(|name| user.may_edit(&Resource::Product(name)))
     };
     let input = refusal.form.as_ref().and_then(ProductForm::read);
     // A product without an environment is known from a grant.

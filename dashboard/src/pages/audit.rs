@@ -8,7 +8,6 @@ use pennon_model::{
     environment::Environment,
     page::Page,
     time::Timestamp,
-    user::Role,
 };
 
 use super::paging::{page_length, page_request};
@@ -43,15 +42,15 @@ pub fn Audit() -> impl IntoView {
     let mut filter = from_address(&query());
     let request = page_request(&query(), page_length());
     page(Section::Audit, "Audit", async move {
-        let role = signed_in_user()?.role;
+        let is_administrator = signed_in_user()?.is_administrator();
         let environments = scope::active_environments().await?;
-        filter.accounts &= role >= Role::Admin;
+        filter.accounts &= is_administrator;
         let entries = with_environment_of_name(&environments, &filter);
         let page = signed_in::<dyn AuditAdmin>()?
             .changes(&entries, request)
             .await?;
         let export = address(&entries, routes::AUDIT_EXPORT, None);
-        Ok(view! { <List filter page export environments role/> })
+        Ok(view! { <List filter page export environments is_administrator/> })
     })
 }
 
@@ -141,7 +140,7 @@ fn List(
     page: Page<Record>,
     export: String,
     environments: Vec<Environment>,
-    role: Role,
+    is_administrator: bool,
 ) -> impl IntoView {
     let pagination = page.pagination;
     let recorded = page.items.iter();
@@ -177,7 +176,7 @@ fn List(
                 {export}
             </div>
         </PageHead>
-        <Filters filter environments actors role/>
+        <Filters filter environments actors is_administrator/>
         {list}
     }
 }
@@ -189,7 +188,7 @@ fn Filters(
     environments: Vec<Environment>,
     /// The suggested identities of actors.
     actors: BTreeSet<String>,
-    role: Role,
+    is_administrator: bool,
 ) -> impl IntoView {
     let filtered = is_filtered(&filter) || filter.accounts;
     let naming = Naming::of_environments(&environments);
@@ -201,7 +200,7 @@ fn Filters(
     let listed = listed.filter(|action| filter.accounts || !action.is_about_accounts());
     let actions = listed.map(|&action| (action.as_str(), action_label(action)));
     let action = filter.action.map(AuditAction::as_str).unwrap_or_default();
-    let accounts = (role >= Role::Admin).then(|| {
+    let accounts = is_administrator.then(|| {
         view! {
             <label class="check">
                 <input type="checkbox" name="include" value="accounts" checked=filter.accounts/>

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
-    user::Role,
 };
 
 use super::new_environment::check_product;
@@ -43,7 +42,7 @@ pub fn CloneEnvironmentPage() -> impl IntoView {
     page(Section::Environments, "Environments", async move {
         let id = id?;
         let render = async move |state: FormState| {
-            if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
+            if state.form.is_none() && !signed_in_user()?.may_create_environments() {
                 return Err(AdminError::Forbidden);
             }
             let environments = signed_in::<dyn EnvironmentAdmin>()?;

@@ -6,7 +6,7 @@ use pennon_model::{
     grant::Resource,
     id::EnvironmentId,
     page::{Limit, Page},
-    user::{Role, User},
+    user::User,
 };
 
 use super::paging::page_request;
@@ -46,13 +46,12 @@ pub fn Environments() -> impl IntoView {
     let product = product();
     let render = async move |state: FormState| {
         let user = signed_in_user()?;
-        let role = user.highest_role_in_products();
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
             let page = environments
                 .revoked_environments(product.as_deref(), request)
                 .await?;
-            return Ok(html! { <RevokedList page role/> });
+            return Ok(html! { <RevokedList page user/> });
         }
         let mut active = environments.polled_environments().await?;
         active.retain(|polled| scope::contains(&polled.environment));
@@ -121,8 +120,7 @@ fn ActiveList(
     user: User,
     error: Option<AdminError>,
 ) -> impl IntoView {
-    let role = user.highest_role_in_products();
-    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
+    let create = new_environment_link(&user);
     if active.is_empty() {
         let title = match product {
             Some(product) => format!("No environments of {product} yet"),
@@ -193,6 +191,12 @@ fn Status(revoked: bool) -> impl IntoView {
     }
 }
 
+/// Renders the link to the form of a new environment, if the user may create one.
+fn new_environment_link(user: &User) -> Option<impl IntoView + use<>> {
+    user.may_create_environments()
+        .then(|| view! { <NewEnvironmentLink/> })
+}
+
 #[component]
 pub(super) fn NewEnvironmentLink() -> impl IntoView {
     view! {
@@ -206,7 +210,7 @@ fn is_movable(user: &User, environments: &[PolledEnvironment]) -> bool {
         return false;
     };
     let product = Resource::Product(first.environment.product.clone());
-    user.role_for(&product) >= Role::Admin
+    user.may_administer(&product)
 }
 
 /// The environments of one product, and the form of their order.
@@ -337,9 +341,9 @@ fn Key(environment: Environment) -> impl IntoView {
 }
 
 #[component]
-fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
+fn RevokedList(page: Page<Environment>, user: User) -> impl IntoView {
     let pagination = page.pagination;
-    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
+    let create = new_environment_link(&user);
     let rows = page.items.into_iter().map(|environment| {
         let product = environment.product.to_string();
         view! {

@@ -6,7 +6,6 @@ use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     grant::Resource,
     id::EnvironmentId,
-    user::Role,
 };
 
 use super::path_id;
@@ -47,8 +46,7 @@ pub fn LiveEvaluations() -> impl IntoView {
         if environment.status == EnvironmentStatus::Revoked {
             return Err(AdminError::NotFound);
         }
-        let role = signed_in_user()?.role_for(&Resource::of(&environment));
-        if role < Role::Editor {
+        if !signed_in_user()?.may_edit(&Resource::of(&environment)) {
             return Err(AdminError::Forbidden);
         }
         if let Some(key) = &flag {

@@ -1,10 +1,7 @@
 //! The creation of an environment, and its key, which is shown once.
 
 use leptos::prelude::*;
-use pennon_model::{
-    environment::{ClientRules, Visibility},
-    user::Role,
-};
+use pennon_model::environment::{ClientRules, Visibility};
 
 use crate::{
     components::{
@@ -47,7 +44,7 @@ const FIELDS: &[&str] = &["name", "product"];
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
     let render = async |state: FormState| {
-        if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
+        if state.form.is_none() && !signed_in_user()?.may_create_environments() {
             return Err(AdminError::Forbidden);
         }
         let products = known_products().await;

@@ -1,7 +1,7 @@
 //! The creation of a flag.
 
 use leptos::prelude::*;
-use pennon_model::user::{Role, User};
+use pennon_model::user::User;
 
 use crate::{
     components::{
@@ -42,7 +42,7 @@ const TYPES: &[(&str, &str)] = &[
 pub fn NewFlagPage() -> impl IntoView {
     let render = async |state| {
         let user = signed_in_user()?;
-        if user.highest_role_in_products() < Role::Editor {
+        if !user.may_create_flags() {
             return Err(AdminError::Forbidden);
         }
         let products = known_products().await;

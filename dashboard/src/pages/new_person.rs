@@ -34,7 +34,7 @@ const FIELDS: &[&str] = &["email", "role", "password"];
 #[component]
 pub fn NewPersonPage() -> impl IntoView {
     let render = async |state: FormState| {
-        if state.form.is_none() && signed_in_user()?.role < Role::Admin {
+        if state.form.is_none() && !signed_in_user()?.is_administrator() {
             return Err(AdminError::Forbidden);
         }
         Ok(view! { <NewPersonForm state/> })

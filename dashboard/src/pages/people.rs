@@ -64,7 +64,7 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     let people = signed_in::<dyn PeopleAdmin>()?;
     let user = people.set_role(Expected { id, revision }, role).await?;
     // Administrators who lower their own role lose access to this page.
-    let own = user.id == me.id && user.role < Role::Admin;
+    let own = user.id == me.id && !user.is_administrator();
     let list = if own {
         routes::FLAGS.to_owned()
     } else {

@@ -413,7 +413,7 @@ pub(super) async fn find(
 
 /// Refuses to remove the last administrator. Because writers take turns, two concurrent removals cannot both succeed.
 async fn keep_an_administrator(tx: &mut Tx, user: &User) -> Result<(), Error> {
-    if user.role == Role::Admin && store::users::count(tx, Role::Admin).await? == 1 {
+    if user.is_administrator() && store::users::count(tx, Role::Admin).await? == 1 {
         return Err(Conflict::LastAdmin.into());
     }
     Ok(())

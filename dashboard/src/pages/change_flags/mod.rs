@@ -10,7 +10,6 @@ use pennon_model::{
     environment::Environment,
     flag::Flag,
     plan::Plan,
-    user::Role,
 };
 
 use self::outcome::{Outcomes, Planned};
@@ -46,7 +45,7 @@ pub fn ChangeFlags() -> impl IntoView {
     let request = Request::of(&query());
     page(Section::Flags, "Change flags · Flags", async move {
         let request = request.ok_or(AdminError::NotFound)?;
-        if signed_in_user()?.highest_role() < Role::Editor {
+        if !signed_in_user()?.may_edit_something() {
             return Err(AdminError::Forbidden);
         }
         let submitted = request.clone();

@@ -14,7 +14,7 @@ use pennon_model::{
     id::EnvironmentId,
     time::Timestamp,
     usage::Polling,
-    user::Role,
+    user::User,
 };
 
 use self::danger::{REVOCATION, ROTATION};
@@ -83,11 +83,9 @@ pub fn EnvironmentPage() -> impl IntoView {
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let detail = environments.environment(id).await?;
             let user = signed_in_user()?;
-            let role = user.role_for(&Resource::of(&detail.environment));
-            let may_clone = user.highest_role_in_products() >= Role::Admin;
             let naming = environments.naming().await?;
             let revoked = revoked::notice(&detail.environment).await?;
-            Ok(view! { <Page detail naming role may_clone revoked state/> })
+            Ok(view! { <Page detail naming user revoked state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -221,9 +219,7 @@ impl Action {
 fn Page(
     detail: EnvironmentDetail,
     naming: Naming,
-    role: Role,
-    /// True if the reader can create environments in some product.
-    may_clone: bool,
+    user: User,
     /// The notice of a revoked environment.
     revoked: Option<Html>,
     state: FormState,
@@ -239,7 +235,8 @@ fn Page(
     } = detail;
     let name = naming.name_of(&environment);
     let active = environment.status == EnvironmentStatus::Active;
-    let manages = active && role >= Role::Admin;
+    let resource = Resource::of(&environment);
+    let manages = active && user.may_administer(&resource);
     let previous_key =
         previous_key.map(|usage| previous_key::section(&environment, usage, manages, &state));
     // A form that is no longer shown cannot show why it was refused.
@@ -247,10 +244,10 @@ fn Page(
     let manage = manages.then(|| {
         view! { <Manage environment=environment.clone() polling last_used state/> }
     });
-    let clone = (active && may_clone).then(|| {
+    let clone = (active && user.may_create_environments()).then(|| {
         view! { <LinkButton href=routes::clone_environment(environment.id) label="Clone"/> }
     });
-    let live = (active && role >= Role::Editor).then(|| {
+    let live = (active && user.may_edit(&resource)).then(|| {
         view! { <LinkButton href=routes::live_evaluations(environment.id) label="Live evaluations"/> }
     });
     let rest = if active {

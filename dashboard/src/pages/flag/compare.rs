@@ -8,7 +8,7 @@ use pennon_model::{
     environment::Environment,
     flag::Flag,
     grant::Resource,
-    user::{Role, User},
+    user::User,
 };
 
 use super::address::{Address, Edit};
@@ -192,8 +192,8 @@ impl Comparison {
         environment: &Environment,
         part: Option<ConfigurationPart>,
     ) -> Option<Html> {
-        let role = self.user.role_for(&Resource::of(environment));
-        if role < Role::Editor || self.flag.archived_at.is_some() {
+        let may_edit = self.user.may_edit(&Resource::of(environment));
+        if !may_edit || self.flag.archived_at.is_some() {
             return None;
         }
         let copy = Edit::Copy(Some(environment.id), part);

@@ -24,7 +24,7 @@ use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     flag::FlagProducts,
     grant::Resource,
-    user::{Role, User},
+    user::User,
 };
 
 use self::{
@@ -128,12 +128,12 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
         .flag(&address.key, address.environment, product.as_deref())
         .await?;
     let user = signed_in_user()?;
-    let may_edit = |resource: &Resource| user.role_for(resource) >= Role::Editor;
     let is_flag_editor = Resource::of_flag(detail.flag.products.as_ref())
         .iter()
-        .all(may_edit);
+        .all(|resource| user.may_edit(resource));
     let environment = detail.environment.as_ref();
-    let is_editor = environment.is_some_and(|environment| may_edit(&Resource::of(environment)));
+    let is_editor =
+        environment.is_some_and(|environment| user.may_edit(&Resource::of(environment)));
     let environment = environment.map(|environment| environment.id);
     let mut page = PageData {
         address: Address {

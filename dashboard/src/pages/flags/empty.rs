@@ -5,7 +5,6 @@ use pennon_model::{
     flag_table::{FlagTableQuery, Lifecycle},
     metadata::MetadataFilter,
     page::PageNumber,
-    user::Role,
 };
 
 use crate::{
@@ -40,8 +39,8 @@ pub fn NoFlags() -> impl IntoView {
 /// The empty state when flags exist, but no environment.
 #[component]
 pub fn NoEnvironment(
-    /// The reader's role.
-    role: Role,
+    /// True if the reader may create environments.
+    may_create: bool,
 ) -> impl IntoView {
     let missing = match product() {
         Some(product) => {
@@ -52,7 +51,7 @@ pub fn NoEnvironment(
     view! {
         <Notice severity=Severity::Warning>
             {missing}
-            {(role >= Role::Admin)
+            {may_create
                 .then(|| view! { <a href=scoped(routes::NEW_ENVIRONMENT)>"Create one"</a> })}
         </Notice>
     }

@@ -11,7 +11,7 @@ use pennon_model::{
     flag_table::{FlagTable as Table, FlagTableQuery},
     id::EnvironmentId,
     page::Pagination,
-    user::{Role, User},
+    user::User,
 };
 
 use self::{
@@ -71,16 +71,17 @@ fn List(
     steps: Option<FirstSteps>,
 ) -> impl IntoView {
     let total = table.flags.pagination.total;
-    let role = user.highest_role_in_products();
     let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
     // Without flags, the first steps have the button.
-    let create = (role >= Role::Editor && !has_no_flags).then(|| view! { <NewFlagLink/> });
-    let first_steps = steps.map(|steps| html! { <FirstStepList steps role/> });
+    let may_create = user.may_create_flags() && !has_no_flags;
+    let create = may_create.then(|| view! { <NewFlagLink/> });
+    let first_steps = steps.map(|steps| html! { <FirstStepList steps user=user.clone()/> });
     let list = if has_no_flags {
         html! { <NoFlags/> }
     } else {
-        let warning = no_environment.then(|| view! { <NoEnvironment role/> });
+        let may_create = user.may_create_environments();
+        let warning = no_environment.then(|| view! { <NoEnvironment may_create/> });
         html! {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
