@@ -41,9 +41,10 @@ pub fn describe_grants(user: &User) -> Option<String> {
     }
 }
 
-/// Describes the rights of a role, in a sentence about a user who has it.
-pub fn describe_rights(role: Role) -> &'static str {
-    match role {
+/// Describes the rights of a user everywhere, in a sentence about the user.
+pub fn describe_rights(user: &User) -> &'static str {
+    match user.role {
+        Role::Viewer if user.may_edit_something() => "Can see everything.",
         Role::Viewer => "Can see everything, but change nothing.",
         Role::Editor => "Can see everything, switch flags, and edit their rules and rollouts.",
         Role::Admin => "Can manage everything: flags, environments, keys and people.",

@@ -145,7 +145,7 @@ fn AccountSections(
             <p>
                 <strong>{me.email.clone()}</strong>
                 {format!(", {}. ", role::name(me.role).to_lowercase())}
-                <span class="quiet">{role::describe_rights(me.role)} {granted}</span>
+                <span class="quiet">{role::describe_rights(&me)} {granted}</span>
             </p>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>

@@ -151,7 +151,7 @@ fn Person(
             <p>
                 <strong>{role::name(user.role)}</strong>
                 ". "
-                {role::describe_rights(user.role)}
+                {role::describe_rights(&user)}
                 " "
                 {role::describe_grants(&user).map(|grants| format!("{grants} "))}
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
