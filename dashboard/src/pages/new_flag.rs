@@ -59,8 +59,11 @@ pub fn NewFlagPage() -> impl IntoView {
 async fn create(form: Form) -> Result<Html, AdminError> {
     let new = NewFlag::from(&form);
     let flag = signed_in::<dyn FlagAdmin>()?.create_flag(new).await;
-    let flag =
-        flag.map_err(|error| error.about("in", || format!("Create {}", form.text("key"))))?;
+    let flag = flag.map_err(|error| {
+        error.about("with a change in", || {
+            format!("Create {}", form.text("key"))
+        })
+    })?;
     redirect(&routes::flag(flag.key.as_str()))
 }
 
