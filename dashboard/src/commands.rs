@@ -46,7 +46,7 @@ const VERBS: [(&str, Verb); 11] = [
 ];
 
 /// Returns the destinations of the command that the text begins with; empty if it is no command. Only flags that match,
-/// and environments in which the user may do it, are returned.
+/// and environments in which, or from which, the user may do it, are returned.
 pub(crate) async fn find(
     text: &str,
     user: &User,
@@ -67,10 +67,16 @@ pub(crate) async fn find(
         }
         let results = search.find(environment_text, product).await?;
         let environments = results.environments.into_iter();
-        let environments: Vec<_> = environments
-            .filter(|each| user.may_edit(&Resource::of(each)))
-            .collect();
-        let found = destinations(verb, &flags, &environments, results.naming);
+        let is_editor = |each: &Environment| user.may_edit(&Resource::of(each));
+        let (environments, targets): (Vec<_>, Vec<_>) = match verb {
+            // Copying changes another environment than the one that it names.
+            Verb::Copy => {
+                let all = search.find("", product).await?.environments.into_iter();
+                (environments.collect(), all.filter(is_editor).collect())
+            }
+            _ => (environments.filter(is_editor).collect(), Vec::new()),
+        };
+        let found = destinations(verb, &flags, &environments, &targets, results.naming);
         if !found.is_empty() {
             return Ok(found);
         }
@@ -100,6 +106,7 @@ fn destinations(
     verb: Verb,
     flags: &[Flag],
     environments: &[Environment],
+    targets: &[Environment],
     naming: Naming,
 ) -> Vec<Destination> {
     let mut found = Vec::new();
@@ -119,7 +126,12 @@ fn destinations(
                 ));
             }
             Verb::Switch(_) | Verb::RollOut | Verb::Copy => {
-                let there = environments.iter().filter(|each| flag.exists_in(each));
+                let has_target = |from: &Environment| {
+                    let mut targets = targets.iter().filter(|each| flag.exists_in(each));
+                    verb != Verb::Copy || targets.any(|each| each.id != from.id)
+                };
+                let there = environments.iter();
+                let there = there.filter(|each| flag.exists_in(each) && has_target(each));
                 found.extend(there.map(|each| in_environment(verb, flag, each, naming)));
             }
         }

@@ -238,7 +238,16 @@ async fn the_full_name_of_an_environment_in_the_audit_log_selects_no_product() {
 
 #[tokio::test]
 async fn links_and_forms_keep_the_selected_product() {
-    let fake = Arc::new(Fake::two_products());
+    let mut fake = Fake::two_products();
+    // The copy form asks for one of these.
+    for (number, name) in [(3, "staging"), (4, "development")] {
+        fake.environments
+            .push(environment(number, "Web shop", name));
+        for (_, cells) in &mut fake.flags {
+            cells.push(Some(cell(false)));
+        }
+    }
+    let fake = Arc::new(fake);
     for url in [
         "/dashboard/flags?",
         "/dashboard/flags?q=nothing&",

@@ -181,3 +181,47 @@ async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
     let page = page(&format!("edit=delete-rule&rule={rule}")).await;
     assert!(page.contains("Add rule"), "{page}");
 }
+
+#[tokio::test]
+async fn only_what_a_role_in_one_environment_permits_is_offered() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let flag = admin.flag("checkout").await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (live, _) = admin.environment("shop", "live").await;
+    let user = admin.user("ed@example.com", "viewer").await;
+    let grants = json!({ "grants": [{ "environmentId": live, "role": "editor" }] });
+    admin
+        .patch(&format!("/users/{user}"), grants)
+        .await
+        .expect(StatusCode::OK);
+    let browser = Browser::signed_in_as(&app, "ed@example.com").await;
+
+    let page = async |environment: &str, more: &str| {
+        let path = format!("/dashboard/flags/checkout?environment={environment}{more}");
+        browser.page(&path).await
+    };
+    assert!(page(&staging, "").await.contains("Copy to…"));
+    assert!(!page(&live, "").await.contains("Copy to…"));
+    let copying = page(&staging, "&edit=copy").await;
+    assert!(
+        copying.contains("already matches"),
+        "live is the only target"
+    );
+    assert!(!page(&live, "&edit=copy").await.contains("Preview changes"));
+
+    let find = async |text: &str| {
+        let (path, form) = ("/dashboard/api/destinations", format!("text={text}"));
+        let accept = "application/json";
+        let found = browser.post_from("same-origin", accept, path, &form).await;
+        found.expect(StatusCode::OK).body().clone()
+    };
+    assert!(find("copy+checkout+in+staging").await.contains(&staging));
+    assert!(!find("copy+checkout+in+live").await.contains(&live));
+
+    let list = browser.page("/dashboard/flags").await;
+    assert!(list.contains("value=\"enable\"") && !list.contains("value=\"archive\""));
+    let path = format!("/dashboard/change-flags?do=enable&flag={flag}");
+    let choice = browser.page(&path).await;
+    assert!(choice.contains(&live) && !choice.contains(&staging));
+}

@@ -9,6 +9,7 @@ use pennon_model::{
     bulk::{BulkActionName, BulkChange},
     environment::Environment,
     flag::Flag,
+    grant::Resource,
     plan::Plan,
 };
 
@@ -90,7 +91,11 @@ impl Preview {
                 let mut active = environments.active_environments().await?;
                 // The address may name one of another product.
                 let is_named = |each: &Environment| request.environment == Some(each.id);
-                active.retain(|each| scope::contains(each) || is_named(each));
+                let user = signed_in_user()?;
+                active.retain(|each| {
+                    let is_offered = scope::contains(each) && user.may_edit(&Resource::of(each));
+                    is_offered || is_named(each)
+                });
                 active
             }
             BulkActionName::Tag | BulkActionName::Archive => Vec::new(),

@@ -118,18 +118,16 @@ fn confirmation(
 
 fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView + use<> {
     let ttl = describe::time_to_live(current.target.configuration.ttl);
-    let links = page.may_edit().then(|| {
-        let several = page.detail.environments.len() > 1;
-        let copy = several.then(|| {
-            view! {
-                <LinkButton href=page.address.editing(Edit::Copy(None, None)) icon=Icon::COPY label="Copy to…"/>
-            }
-        });
+    let change = page.may_edit().then(|| {
         view! {
             <a href=page.address.editing(Edit::Ttl) aria-label="Change how long clients keep the flag">
                 "Change"
             </a>
-            {copy}
+        }
+    });
+    let copy = page.may_copy().then(|| {
+        view! {
+            <LinkButton href=page.address.editing(Edit::Copy(None, None)) icon=Icon::COPY label="Copy to…"/>
         }
     });
     view! {
@@ -138,7 +136,8 @@ fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView +
                 <span class="quiet">"Apps keep it for up to "</span>
                 {ttl}
             </span>
-            {links}
+            {change}
+            {copy}
         </div>
     }
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use pennon_model::{
     configuration::{ConfigurationPart, Difference, Part, Switch},
     environment::Environment,
+    grant::Resource,
     id::EnvironmentId,
 };
 
@@ -78,12 +79,14 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
     Some(panel.into_html())
 }
 
-/// Returns the environments to which the configuration in an environment can be copied.
+/// Returns the environments to which the reader may copy the configuration in an environment.
 pub(super) fn targets(page: &PageData, from: EnvironmentId) -> impl Iterator<Item = &Environment> {
     let environments = page.detail.environments.iter();
     let configured = environments.filter(|(_, cell)| cell.is_some());
     let environments = configured.map(|(environment, _)| environment);
-    environments.filter(move |environment| environment.id != from)
+    environments.filter(move |environment| {
+        environment.id != from && page.user.may_edit(&Resource::of(environment))
+    })
 }
 
 /// Renders the differences, and the button that copies.

@@ -182,6 +182,15 @@ impl PageData {
         self.is_editor && configured && !self.is_archived() && !self.is_revoked()
     }
 
+    /// Returns true if the reader may copy the flag's configuration in this environment to another one.
+    fn may_copy(&self) -> bool {
+        let configured = self.detail.configuration.is_some();
+        let from = self.address.environment.into_iter();
+        let mut targets = from.flat_map(|from| copying::targets(self, from));
+        let is_readable = configured && !self.is_archived() && !self.is_revoked();
+        is_readable && targets.next().is_some()
+    }
+
     /// Returns true if the reader may watch the flag's evaluations in this environment.
     fn is_live(&self) -> bool {
         let is_configured = self.detail.configuration.is_some();
@@ -194,7 +203,11 @@ impl PageData {
         // If the flag was archived while its details were being edited, they stay visible.
         let is_open = !self.is_archived() || self.error().is_some();
         let is_of_flag = requested == Edit::Details && self.is_flag_editor && is_open;
-        if self.is_obsolete(requested) || !(is_of_flag || self.may_edit()) {
+        let may_use = match requested {
+            Edit::Copy(..) => self.may_copy(),
+            _ => is_of_flag || self.may_edit(),
+        };
+        if self.is_obsolete(requested) || !may_use {
             return Edit::None;
         }
         match requested {

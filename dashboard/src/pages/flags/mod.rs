@@ -115,7 +115,8 @@ fn Results(
         html! { <NoMatch query=query.clone()/> }
     } else {
         let table = keep_environment(table, query.environment);
-        let bar = is_selectable(&user).then(|| html! { <SelectionBar list=address(&query)/> });
+        let bar = is_selectable(&user)
+            .then(|| html! { <SelectionBar list=address(&query) user=user.clone()/> });
         html! {
             <FlagTable table user preferred/>
             {bar}

@@ -1,7 +1,7 @@
 //! The selection of flags in the list, and the actions for all selected flags.
 
 use leptos::prelude::*;
-use pennon_model::bulk::BulkActionName;
+use pennon_model::{bulk::BulkActionName, user::User};
 
 use crate::{
     components::flag_table::SELECTION,
@@ -19,14 +19,27 @@ const ACTIONS: [BulkActionName; 4] = [
     BulkActionName::Archive,
 ];
 
+/// Returns true if the user may perform an action on some flag. Those on a flag itself require a role in whole products.
+fn is_offered(action: BulkActionName, user: &User) -> bool {
+    match action {
+        BulkActionName::Tag | BulkActionName::Archive => user.may_create_flags(),
+        BulkActionName::Enable | BulkActionName::Disable => user.may_edit_something(),
+    }
+}
+
 /// The bar with the actions. It is shown while a flag is selected; each action opens a preview.
 #[component]
 pub fn SelectionBar(
     /// The address of the list, to return to.
     list: String,
+    /// The reader, who gets only actions that the role permits.
+    user: User,
 ) -> impl IntoView {
     let list = list.split_once('?').map(|(_, query)| hidden(LIST, query));
-    let actions = ACTIONS.into_iter().map(|action| {
+    let offered = ACTIONS
+        .into_iter()
+        .filter(|action| is_offered(*action, &user));
+    let actions = offered.map(|action| {
         view! {
             <button class="button" name=ACTION value=action.as_str()>
                 {verb(action)}
