@@ -1,6 +1,6 @@
 //! The differences that a change makes or would make.
 
-use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
+use pennon_core::{rollout::Rollout, rule::Rule};
 use pennon_model::{
     audit::AuditAction,
     environment::Visibility,
@@ -18,22 +18,107 @@ use crate::{
     port::{LocalTime, local},
 };
 
-/// The label of a flag's TTL.
-pub const TTL_LABEL: &str = "TTL";
+/// A member that pages show, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Member {
+    Name,
+    Description,
+    Products,
+    Public,
+    Tags,
+    Owner,
+    Kind,
+    Visibility,
+    ClientRules,
+    Protected,
+    ReasonRequired,
+    Type,
+    Key,
+    PreviousKey,
+    Switch,
+    Ttl,
+    Rule,
+    Position,
+    Rollout,
+    Email,
+    Role,
+    Grants,
+    Password,
+    Expiry,
+}
+
+impl Member {
+    const ALL: [Self; 24] = [
+        Self::Name,
+        Self::Description,
+        Self::Products,
+        Self::Public,
+        Self::Tags,
+        Self::Owner,
+        Self::Kind,
+        Self::Visibility,
+        Self::ClientRules,
+        Self::Protected,
+        Self::ReasonRequired,
+        Self::Type,
+        Self::Key,
+        Self::PreviousKey,
+        Self::Switch,
+        Self::Ttl,
+        Self::Rule,
+        Self::Position,
+        Self::Rollout,
+        Self::Email,
+        Self::Role,
+        Self::Grants,
+        Self::Password,
+        Self::Expiry,
+    ];
+
+    /// Returns the label on pages.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Name => "Name",
+            Self::Description => "Description",
+            Self::Products => "Products",
+            Self::Public => "Public",
+            Self::Tags => "Tags",
+            Self::Owner => "Owner",
+            Self::Kind => "Kind",
+            Self::Visibility => "Visibility",
+            Self::ClientRules => "Client rules",
+            Self::Protected => "Protected",
+            Self::ReasonRequired => "Reason required",
+            Self::Type => "Type",
+            Self::Key => "Key",
+            Self::PreviousKey => "Previous key",
+            Self::Switch => "Switch",
+            Self::Ttl => "TTL",
+            Self::Rule => "Rule",
+            Self::Position => "Position",
+            Self::Rollout => "Rollout",
+            Self::Email => "E-mail",
+            Self::Role => "Role",
+            Self::Grants => "Roles in products and environments",
+            Self::Password => "Password",
+            Self::Expiry => "Expires",
+        }
+    }
+}
 
 /// A member that a change modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldDiff {
-    /// The member's label.
-    pub name: &'static str,
+pub(crate) struct FieldDiff {
+    /// The member.
+    pub(crate) member: Member,
     /// The value before; none if the member did not exist.
-    pub old: Option<String>,
+    pub(crate) old: Option<String>,
     /// The value after; none if the member no longer exists.
-    pub new: Option<String>,
+    pub(crate) new: Option<String>,
 }
 
 /// Returns the effects of a planned change beyond its members, as sentences.
-pub fn effects(
+pub(crate) fn effects(
     action: AuditAction,
     now: Option<&Value>,
     after: Option<&Value>,
@@ -80,95 +165,96 @@ fn scope_effects(now: Option<&Value>, after: Option<&Value>) -> Vec<&'static str
 }
 
 /// Returns the members that differ, without those for internal use.
-pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
-    let (before, after) = (shown_members(old, new), shown_members(new, old));
-    before
-        .into_iter()
-        .zip(after)
-        .filter(|((_, old), (_, new))| old != new)
-        .map(|((name, old), (_, new))| FieldDiff { name, old, new })
-        .collect()
+pub(crate) fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
+    let changes = Member::ALL.into_iter().filter_map(|member| {
+        let (before, after) = (shown(member, old, new), shown(member, new, old));
+        (before != after).then_some(FieldDiff {
+            member,
+            old: before,
+            new: after,
+        })
+    });
+    changes.collect()
 }
 
-/// The members that pages show, in their order. A default that the change did not replace is omitted.
-fn shown_members(
-    object: Option<&Value>,
-    other: Option<&Value>,
-) -> Vec<(&'static str, Option<String>)> {
-    let plain = |member: &str| {
-        let value = member_of(object, member);
-        value.as_str().map(ToOwned::to_owned)
-    };
+/// Returns a member's value in an object as pages show it; none if it has none, or a default that it also has in the
+/// other object of the change.
+fn shown(member: Member, object: Option<&Value>, other: Option<&Value>) -> Option<String> {
+    match member {
+        Member::Name => string(object, "name"),
+        Member::Description => string(object, "description").filter(|text| !text.is_empty()),
+        Member::Products => {
+            is_listed(object, other, "products").then(|| match products_of(object) {
+                Some(products) => describe::products(Some(&products)),
+                None => describe::capitalize(&describe::products(None)),
+            })
+        }
+        Member::Public => yes_or_no(object, other, "public"),
+        Member::Tags => tags_of(object).map(|tags| tags.to_string()),
+        Member::Owner => string(object, "owner"),
+        Member::Kind => kind_of(object).map(|kind| describe::kind(kind).to_owned()),
+        Member::Visibility => if_public(object, "visibility"),
+        Member::ClientRules => if_public(object, "clientRules"),
+        Member::Protected => yes_or_no(object, other, "protected"),
+        Member::ReasonRequired => yes_or_no(object, other, "reasonRequired"),
+        Member::Type => string(object, "type"),
+        Member::Key => string(object, "sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
+        Member::PreviousKey => previous_key_of(object),
+        Member::Switch => {
+            let on = member_of(object, "isEnabled").as_bool();
+            on.map(|on| describe::on_off(on).to_owned())
+        }
+        Member::Ttl => is_listed(object, other, "ttlOverrideSeconds").then(|| {
+            let ttl = serde_json::from_value(member_of(object, "ttlOverrideSeconds"));
+            describe::time_to_live(ttl.unwrap_or_default())
+        }),
+        Member::Rule => read::<Rule>(object).as_ref().map(describe::rule),
+        Member::Position => position_of(object).map(|position| position.to_string()),
+        Member::Rollout => read::<Rollout>(object).map(describe::rollout),
+        Member::Email => string(object, "email"),
+        Member::Role => string(object, "role"),
+        Member::Grants => grants_of(object).map(|grants| roles_by_scope(&grants)),
+        Member::Password => is_true(object, "passwordReset").then(|| "Reset".to_owned()),
+        Member::Expiry => expiry_of(object),
+    }
+}
+
+/// Returns a member that is text; none if there is none.
+fn string(object: Option<&Value>, member: &str) -> Option<String> {
+    let value = member_of(object, member);
+    value.as_str().map(ToOwned::to_owned)
+}
+
+fn is_true(object: Option<&Value>, member: &str) -> bool {
+    member_of(object, member) == Value::Bool(true)
+}
+
+/// Returns true for a member of the object that may be null, unless it is null in both objects of a change.
+fn is_listed(object: Option<&Value>, other: Option<&Value>, member: &str) -> bool {
+    let exists = object.is_some_and(|object| object.get(member).is_some());
+    let is_set = |object| !member_of(object, member).is_null();
+    exists && (is_set(object) || is_set(other))
+}
+
+/// Returns a member that is false by default; none if it is true in neither object of a change.
+fn yes_or_no(object: Option<&Value>, other: Option<&Value>, member: &str) -> Option<String> {
+    let value = is_true(object, member);
+    let is_shown = object.is_some() && (value || is_true(other, member));
+    is_shown.then(|| if value { "Yes" } else { "No" }.to_owned())
+}
+
+/// Returns a member of a public environment; none for other environments, where it has no effect.
+fn if_public(environment: Option<&Value>, member: &str) -> Option<String> {
+    let is_public = text(environment, "visibility") == Visibility::Public.as_str();
+    let value = string(environment, member).filter(|_| is_public);
+    value.map(|value| describe::capitalize(&value))
+}
+
+/// Returns the position of a rule among those of a flag, or of an environment among those of its product.
+fn position_of(object: Option<&Value>) -> Option<i64> {
     let rule = read::<Rule>(object);
-    let rollout = read::<Rollout>(object);
-    let has = |member: &str| object.is_some_and(|object| object.get(member).is_some());
-    let is_set = |member: &str| {
-        let values = [object, other].map(|object| member_of(object, member));
-        values.iter().any(|value| !value.is_null())
-    };
-    let ttl = (has("ttlOverrideSeconds") && is_set("ttlOverrideSeconds")).then(|| {
-        let ttl: Option<Ttl> =
-            serde_json::from_value(member_of(object, "ttlOverrideSeconds")).unwrap_or_default();
-        describe::time_to_live(ttl)
-    });
-    let products = (has("products") && is_set("products")).then(|| match products_of(object) {
-        Some(products) => describe::products(Some(&products)),
-        None => describe::capitalize(&describe::products(None)),
-    });
-    let yes_or_no = |member: &str| {
-        let is_true = |object| member_of(object, member) == Value::Bool(true);
-        let matters = object.is_some() && (is_true(object) || is_true(other));
-        matters.then(|| if is_true(object) { "Yes" } else { "No" }.to_owned())
-    };
-    let position = rule.as_ref().map(|rule| i64::from(rule.priority.get()));
-    let position = position.or_else(|| member_of(object, "position").as_i64());
-    let position = position.map(|position| position.to_string());
-    let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
-    let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
-    let of_public = |member| capitalized(member).filter(|_| is_public_environment);
-    let is_reset = member_of(object, "passwordReset") == Value::Bool(true);
-    let password = is_reset.then(|| "Reset".to_owned());
-    let switch = member_of(object, "isEnabled")
-        .as_bool()
-        .map(|on| describe::on_off(on).to_owned());
-    vec![
-        ("Name", plain("name")),
-        (
-            "Description",
-            plain("description").filter(|text| !text.is_empty()),
-        ),
-        ("Products", products),
-        ("Public", yes_or_no("public")),
-        ("Tags", tags_of(object).map(|tags| tags.to_string())),
-        ("Owner", plain("owner")),
-        (
-            "Kind",
-            kind_of(object).map(|kind| describe::kind(kind).to_owned()),
-        ),
-        ("Visibility", of_public("visibility")),
-        ("Client rules", of_public("clientRules")),
-        ("Protected", yes_or_no("protected")),
-        ("Reason required", yes_or_no("reasonRequired")),
-        ("Type", plain("type")),
-        (
-            "Key",
-            plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
-        ),
-        ("Previous key", previous_key_of(object)),
-        ("Switch", switch),
-        (TTL_LABEL, ttl),
-        ("Rule", rule.as_ref().map(describe::rule)),
-        ("Position", position),
-        ("Rollout", rollout.map(describe::rollout)),
-        ("E-mail", plain("email")),
-        ("Role", plain("role")),
-        (
-            "Roles in products and environments",
-            grants_of(object).map(|grants| roles_by_scope(&grants)),
-        ),
-        ("Password", password),
-        ("Expires", expiry_of(object)),
-    ]
+    let priority = rule.map(|rule| i64::from(rule.priority.get()));
+    priority.or_else(|| member_of(object, "position").as_i64())
 }
 
 /// Lists the roles of an account in products and environments: `admin in Shop, editor in the environment 0198…`.
@@ -219,18 +305,18 @@ mod tests {
 
     use super::*;
 
-    fn difference(name: &'static str, old: Option<&str>, new: Option<&str>) -> FieldDiff {
+    fn difference(member: Member, old: Option<&str>, new: Option<&str>) -> FieldDiff {
         FieldDiff {
-            name,
+            member,
             old: old.map(ToOwned::to_owned),
             new: new.map(ToOwned::to_owned),
         }
     }
 
-    /// Returns the names of the members that are listed for a new object.
-    fn names(object: &Value) -> Vec<&'static str> {
+    /// Returns the labels of the members that are listed for a new object.
+    fn labels(object: &Value) -> Vec<&'static str> {
         let members = changes(None, Some(object)).into_iter();
-        members.map(|change| change.name).collect()
+        members.map(|change| change.member.label()).collect()
     }
 
     #[test]
@@ -239,16 +325,12 @@ mod tests {
         let granted = account(json!([{"product": "Shop", "environmentId": null, "role": "admin"}]));
         assert_eq!(
             changes(Some(&granted), Some(&account(json!([])))),
-            [difference(
-                "Roles in products and environments",
-                Some("admin in Shop"),
-                None
-            )]
+            [difference(Member::Grants, Some("admin in Shop"), None)]
         );
         let reset = json!({"role": "viewer", "grants": [], "passwordReset": true});
         assert_eq!(
             changes(Some(&account(json!([]))), Some(&reset)),
-            [difference("Password", None, Some("Reset"))]
+            [difference(Member::Password, None, Some("Reset"))]
         );
     }
 
@@ -259,7 +341,7 @@ mod tests {
         let key = Some("pnk_Y2hl…, until 2026-03-01 00:00");
         assert_eq!(
             changes(Some(&during), Some(&after)),
-            [difference("Previous key", key, None)]
+            [difference(Member::PreviousKey, key, None)]
         );
     }
 
@@ -269,14 +351,14 @@ mod tests {
         let (secret, public) = (flag(false), flag(true));
         assert_eq!(
             changes(Some(&secret), Some(&public)),
-            [difference("Public", Some("No"), Some("Yes"))]
+            [difference(Member::Public, Some("No"), Some("Yes"))]
         );
         assert_eq!(
             changes(Some(&public), Some(&secret)),
-            [difference("Public", Some("Yes"), Some("No"))]
+            [difference(Member::Public, Some("Yes"), Some("No"))]
         );
-        assert_eq!(names(&public), ["Name", "Public"]);
-        assert_eq!(names(&secret), ["Name"]);
+        assert_eq!(labels(&public), ["Name", "Public"]);
+        assert_eq!(labels(&secret), ["Name"]);
     }
 
     #[test]
@@ -288,15 +370,15 @@ mod tests {
         assert_eq!(
             changes(Some(&tagged), Some(&full)),
             [
-                difference("Tags", Some("a, b"), Some("b")),
-                difference("Owner", None, Some("Team")),
-                difference("Kind", None, Some("Kill switch")),
-                difference("Expires", None, Some("2026-03-01 (UTC)")),
+                difference(Member::Tags, Some("a, b"), Some("b")),
+                difference(Member::Owner, None, Some("Team")),
+                difference(Member::Kind, None, Some("Kill switch")),
+                difference(Member::Expiry, None, Some("2026-03-01 (UTC)")),
             ]
         );
         assert_eq!(
             changes(Some(&tagged), Some(&json!({"name": "A"}))),
-            [difference("Tags", Some("a, b"), None)]
+            [difference(Member::Tags, Some("a, b"), None)]
         );
     }
 
@@ -308,7 +390,7 @@ mod tests {
             at("2026-03-01T09:30:00.000Z"),
         );
         let expected = difference(
-            "Expires",
+            Member::Expiry,
             Some("2026-03-01 (UTC)"),
             Some("2026-03-01 09:30 (UTC)"),
         );
@@ -324,16 +406,20 @@ mod tests {
         );
         assert_eq!(
             changes(Some(&full), Some(&answers)),
-            [difference("Client rules", Some("Full"), Some("Answers"))]
+            [difference(
+                Member::ClientRules,
+                Some("Full"),
+                Some("Answers")
+            )]
         );
-        assert_eq!(names(&full), ["Name", "Visibility", "Client rules"]);
-        assert_eq!(names(&environment("server", "full")), ["Name"]);
+        assert_eq!(labels(&full), ["Name", "Visibility", "Client rules"]);
+        assert_eq!(labels(&environment("server", "full")), ["Name"]);
     }
 
     #[test]
     fn a_default_ttl_is_not_listed() {
         let configuration = json!({"isEnabled": false, "ttlOverrideSeconds": null});
-        assert_eq!(names(&configuration), ["Switch"]);
+        assert_eq!(labels(&configuration), ["Switch"]);
     }
 
     #[test]
@@ -361,10 +447,14 @@ mod tests {
         let (every, blog) = (flag(Value::Null), flag(json!(["blog"])));
         assert_eq!(
             changes(Some(&every), Some(&blog)),
-            [difference("Products", Some("Every product"), Some("blog"))]
+            [difference(
+                Member::Products,
+                Some("Every product"),
+                Some("blog")
+            )]
         );
-        assert_eq!(names(&every), ["Name"]);
-        assert_eq!(names(&blog), ["Name", "Products"]);
+        assert_eq!(labels(&every), ["Name"]);
+        assert_eq!(labels(&blog), ["Name", "Products"]);
     }
 
     #[test]
@@ -379,12 +469,12 @@ mod tests {
         assert_eq!(
             changes(Some(&old), Some(&new)),
             [difference(
-                "Rule",
+                Member::Rule,
                 Some("ON when country is DE"),
                 Some("ON when country is FR")
             )]
         );
-        assert_eq!(names(&new), ["Rule", "Position"]);
+        assert_eq!(labels(&new), ["Rule", "Position"]);
     }
 
     #[test]

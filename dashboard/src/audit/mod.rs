@@ -1,6 +1,6 @@
 //! Audit entries in plain English.
 
-pub mod difference;
+pub(crate) mod difference;
 pub mod event;
 pub mod sentence;
 pub mod summary;

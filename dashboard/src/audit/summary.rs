@@ -4,7 +4,7 @@ use pennon_core::rollout::{Rollout, Strategy};
 use pennon_model::audit::{AuditAction, AuditEntry};
 
 use super::{
-    difference::{FieldDiff, changes},
+    difference::{FieldDiff, Member, changes},
     sentence::{Piece, sentence_of},
     values::read,
 };
@@ -114,8 +114,8 @@ fn short_effect(entry: &AuditEntry) -> Option<String> {
     let mut differences = differences.into_iter();
     match entry.action {
         AuditAction::RuleCreated | AuditAction::RuleUpdated => {
-            differences.find_map(|difference| match difference.name {
-                "Rule" => difference.new,
+            differences.find_map(|difference| match difference.member {
+                Member::Rule => difference.new,
                 _ => short_difference(difference),
             })
         }
@@ -123,7 +123,7 @@ fn short_effect(entry: &AuditEntry) -> Option<String> {
             differences.find_map(|difference| Some(format!("it was {}", difference.old?)))
         }
         AuditAction::FlagUpdated | AuditAction::FlagEnvironmentUpdated => {
-            let mut others = differences.filter(|difference| difference.name != "Switch");
+            let mut others = differences.filter(|difference| difference.member != Member::Switch);
             let only = others.next().filter(|_| others.next().is_none());
             only.and_then(short_difference)
         }

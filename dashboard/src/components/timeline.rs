@@ -205,12 +205,12 @@ pub fn Changes(
 ) -> impl IntoView {
     let changes = changes(old.as_ref(), new.as_ref());
     let rows = changes.into_iter().map(|change| {
-        let FieldDiff { name, old, new } = change;
+        let FieldDiff { member, old, new } = change;
         let old = old.map(|old| view! { <del>{old}</del> });
         let new = new.map(|new| view! { <ins>{new}</ins> });
         html! {
             <div>
-                <dt>{name}</dt>
+                <dt>{member.label()}</dt>
                 <dd>{old} " " {new}</dd>
             </div>
         }

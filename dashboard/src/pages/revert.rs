@@ -11,7 +11,7 @@ use pennon_model::{
 
 use super::path_id;
 use crate::{
-    audit::difference::{TTL_LABEL, changes, effects},
+    audit::difference::{Member, changes, effects},
     components::{
         confirm_change::ConfirmedFields,
         effect::{Effect, changes_description},
@@ -317,7 +317,7 @@ fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + 
         };
         let changes_ttl = changes(change.old_value.as_ref(), change.new_value.as_ref())
             .iter()
-            .any(|change| change.name == TTL_LABEL);
+            .any(|change| change.member == Member::Ttl);
         !changes_ttl
             && described.iter().any(|(key, in_environment)| {
                 **key == *flag.as_str() && *in_environment == environment.id
