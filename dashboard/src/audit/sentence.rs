@@ -35,23 +35,35 @@ impl Piece {
 /// Backticks in the templates enclose placeholders, such as the flag and the environment.
 pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
     let template = template(entry);
-    template
-        .split('`')
-        .filter(|piece| !piece.is_empty())
-        .map(|piece| match piece {
-            "flag" => Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
-            "environment" => Piece::Environment(entry.environment.clone().unwrap_or_default()),
-            "client rules" => Piece::Text(text(entry.new_value.as_ref(), "clientRules")),
-            "old name" => Piece::Text(text(entry.old_value.as_ref(), "name")),
-            "account" => Piece::Text(text(changed_object(entry), "email")),
-            "token" => Piece::Text(text(changed_object(entry), "name")),
-            "products" => {
-                let products = products_of(entry.new_value.as_ref());
-                Piece::Text(describe::products(products.as_ref()))
-            }
-            text => Piece::Text(text.to_owned()),
-        })
-        .collect()
+    let pieces = pieces_of(&template).filter(|(_, piece)| !piece.is_empty());
+    let pieces = pieces.map(|(is_placeholder, piece)| {
+        let object = is_placeholder.then(|| object_of(piece, entry)).flatten();
+        object.unwrap_or_else(|| Piece::Text(piece.to_owned()))
+    });
+    pieces.collect()
+}
+
+/// Splits a template into text and placeholders; true marks a placeholder.
+fn pieces_of(template: &str) -> impl Iterator<Item = (bool, &str)> {
+    std::iter::zip([false, true].into_iter().cycle(), template.split('`'))
+}
+
+/// Returns the name of the object for which a placeholder stands; none for an unknown placeholder.
+fn object_of(placeholder: &str, entry: &AuditEntry) -> Option<Piece> {
+    let object = match placeholder {
+        "flag" => Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
+        "environment" => Piece::Environment(entry.environment.clone().unwrap_or_default()),
+        "client rules" => Piece::Text(text(entry.new_value.as_ref(), "clientRules")),
+        "old name" => Piece::Text(text(entry.old_value.as_ref(), "name")),
+        "account" => Piece::Text(text(changed_object(entry), "email")),
+        "token" => Piece::Text(text(changed_object(entry), "name")),
+        "products" => {
+            let products = products_of(entry.new_value.as_ref());
+            Piece::Text(describe::products(products.as_ref()))
+        }
+        _ => return None,
+    };
+    Some(object)
 }
 
 /// Names a kind of action, for a filter.
@@ -412,6 +424,51 @@ mod tests {
                 !sentence.contains('`') && !sentence.is_empty(),
                 "{sentence}"
             );
+        }
+    }
+
+    #[test]
+    fn every_placeholder_is_known() {
+        let changes = [
+            ("archivedAt", Value::Null, json!("2026-03-01T00:00:00.000Z")),
+            ("isEnabled", json!(false), json!(true)),
+            ("ttlOverrideSeconds", Value::Null, json!(30)),
+            ("name", json!("A"), json!("B")),
+            ("products", Value::Null, json!(["Blog"])),
+            ("products", json!(["Blog"]), json!(["Shop"])),
+            ("public", json!(false), json!(true)),
+            ("previousKey", json!({}), Value::Null),
+            ("protected", json!(false), json!(true)),
+            ("position", json!(1), json!(2)),
+            ("clientRules", json!("full"), json!("answers")),
+            ("logic", json!("and"), json!("or")),
+            ("role", json!("viewer"), json!("admin")),
+            ("grants", json!([]), json!([1])),
+            ("passwordReset", Value::Null, json!(true)),
+        ];
+        let rollout = json!({"percentage": 10, "strategy": "per_user"});
+        let mut objects = vec![
+            (json!({}), json!({})),
+            (Value::Null, json!({})),
+            (Value::Null, rollout),
+        ];
+        for (first, old, new) in &changes {
+            for (second, second_old, second_new) in &changes {
+                let old = json!({"isEnabled": true, *second: second_old, *first: old});
+                let new = json!({"isEnabled": true, *second: second_new, *first: new});
+                objects.push((old.clone(), Value::Null));
+                objects.extend([(old.clone(), new.clone()), (new, old)]);
+            }
+        }
+        for action in AuditAction::ALL {
+            for (old, new) in &objects {
+                let entry = entry(*action, old.clone(), new.clone());
+                let template = template(&entry);
+                for (_, name) in pieces_of(&template).filter(|(is_placeholder, _)| *is_placeholder)
+                {
+                    assert!(object_of(name, &entry).is_some(), "`{name}` in {template}");
+                }
+            }
         }
     }
 
