@@ -147,12 +147,24 @@ fn in_environment(
     naming: Naming,
 ) -> Destination {
     let (key, name) = (flag.key.as_str(), flag.name.as_str());
-    let place = naming.name_of(environment);
+    let environment_name = naming.name_of(environment);
     let (label, edit, enabled) = match verb {
-        Verb::Switch(true) => (format!("Turn on {name} in {place}"), "switch", Some(true)),
-        Verb::Switch(false) => (format!("Turn off {name} in {place}"), "switch", Some(false)),
-        Verb::Copy => (format!("Copy {name} from {place}"), "copy", None),
-        _ => (format!("Roll out {name} in {place}"), "recipe", None),
+        Verb::Switch(true) => (
+            format!("Turn on {name} in {environment_name}"),
+            "switch",
+            Some(true),
+        ),
+        Verb::Switch(false) => (
+            format!("Turn off {name} in {environment_name}"),
+            "switch",
+            Some(false),
+        ),
+        Verb::Copy => (format!("Copy {name} from {environment_name}"), "copy", None),
+        _ => (
+            format!("Roll out {name} in {environment_name}"),
+            "recipe",
+            None,
+        ),
     };
     let parameters = [
         ("environment", Some(environment.id.to_string())),

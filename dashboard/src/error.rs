@@ -79,7 +79,7 @@ pub enum AdminError {
 /// The error of one field of a form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
-    /// The name of the field in the API: `key`, `name`, `description`, `type`, `product`.
+    /// The name of the field in the form, usually as in the API: `clientRules`, `conditions/0/operator`.
     pub field: String,
     /// The rule that it breaks: `must have at most 64 characters`.
     pub detail: String,

@@ -192,7 +192,7 @@ impl PageData {
     }
 
     /// Returns true if the reader may watch the flag's evaluations in this environment.
-    fn is_live(&self) -> bool {
+    fn may_watch(&self) -> bool {
         let is_configured = self.detail.configuration.is_some();
         self.is_editor && is_configured && !self.is_revoked()
     }

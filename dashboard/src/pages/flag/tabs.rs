@@ -78,7 +78,10 @@ pub(super) fn more(page: &PageData) -> Html {
     let key = &page.address.key;
     let several = page.detail.environments.len() > 1;
     let compare = scoped(routes::flag_comparison(key));
-    let live = page.is_live().then_some(page.address.environment).flatten();
+    let live = page
+        .may_watch()
+        .then_some(page.address.environment)
+        .flatten();
     let live = live.map(|environment| {
         let href = scoped(routes::live_evaluations_of(key, environment));
         view! { <a href=href>"Live"</a> }
