@@ -1,4 +1,7 @@
-/** The step that determined an evaluation. */
+/**
+ * The step that determined an evaluation. With `mode: "remote"`, and from `evaluateRemote`, a newer server may return
+ * other reasons.
+ */
 export type Reason =
   | "flag_enabled"
   | "flag_disabled"

@@ -80,12 +80,11 @@ export class PennonWebProvider implements Provider {
       }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
-      const rejected = Promise.reject<void>(error);
-      this.#rejected = rejected;
-      rejected.catch(() => {
+      this.#rejected = Promise.reject<void>(error);
+      this.#rejected.catch(() => {
         this.#rejected = undefined;
       });
-      return rejected;
+      return this.#rejected;
     }
     return this.client.isReady()
       ? // The SDK must handle the earlier change first, because the last one determines the status.

@@ -368,4 +368,13 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     const details = OpenFeature.getClient().getBooleanDetails("beta", false);
     expect(details).toMatchObject({ value: true, reason: "DEFAULT" });
   });
+
+  it.each(["prerequisite", "constructor"])("returns UNKNOWN for the reason %s", async (reason) => {
+    const server = new ScriptedServer(answer(true, reason));
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote" }));
+    await OpenFeature.setProviderAndWait(provider);
+    const details = OpenFeature.getClient().getBooleanDetails("beta", false);
+    const flagMetadata = { reason };
+    expect(details).toMatchObject({ value: true, reason: "UNKNOWN", flagMetadata });
+  });
 });

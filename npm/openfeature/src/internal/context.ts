@@ -33,9 +33,9 @@ export function toPennonContext(context: EvaluationContext): PennonContext {
   if (problems.length > 0) {
     throw new InvalidContextError(problems.join("; "));
   }
-  const { targetingKey: userId, ...others } = texts;
+  const { targetingKey, ...others } = texts;
   return {
-    ...(userId !== undefined && { userId }),
+    userId: targetingKey,
     ...others,
     // Unlike assignment, this also creates members with names such as `__proto__`.
     customAttributes: Object.fromEntries(customAttributes),

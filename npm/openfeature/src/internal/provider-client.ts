@@ -54,7 +54,7 @@ export class ProviderClient {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
-      if (this.#options !== undefined) {
+      if (this.#options) {
         this.#client = new FeatureFlagsClient(this.#options);
       }
     }
@@ -91,7 +91,7 @@ export class ProviderClient {
     this.#hasEngineFailed = false;
     this.#detach?.();
     this.#detach = undefined;
-    if (this.#options !== undefined) {
+    if (this.#options) {
       await this.#client.shutdown();
     }
   }
@@ -126,10 +126,11 @@ export class ProviderClient {
         this.#emit("Error", { message, errorCode: ErrorCode.GENERAL });
       },
       change: ({ flags }) => this.#emit("ConfigurationChanged", { flagsChanged: [...flags] }),
-      shutdown: () => {
-        const message = "The client has been shut down. Register another provider.";
-        this.#emit("Error", { message, errorCode: ErrorCode.PROVIDER_FATAL });
-      },
+      shutdown: () =>
+        this.#emit("Error", {
+          message: "The client has been shut down. Register another provider.",
+          errorCode: ErrorCode.PROVIDER_FATAL,
+        }),
     };
     const all = Object.entries(listeners) as [LifecycleEventType, Listener][];
     for (const [type, listener] of all) {

@@ -7,16 +7,6 @@ import {
 import type { FeatureFlagsClient, Reason } from "@pennon/core";
 import { toPennonContext } from "./context.js";
 
-/** OpenFeature's reasons for Pennon's, as in `pennon_core::StandardReason`. */
-const REASONS = {
-  flag_enabled: StandardResolutionReasons.STATIC,
-  flag_disabled: StandardResolutionReasons.DISABLED,
-  flag_archived: StandardResolutionReasons.DISABLED,
-  targeting_rule: StandardResolutionReasons.TARGETING_MATCH,
-  rollout: StandardResolutionReasons.SPLIT,
-  fallback: StandardResolutionReasons.DEFAULT,
-} as const satisfies Record<Reason, string>;
-
 /** OpenFeature's error codes, by the code of the error. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   FLAG_NOT_FOUND: ErrorCode.FLAG_NOT_FOUND,
@@ -44,9 +34,9 @@ export function resolve(
       flagMetadata: { reason },
     };
   } catch (error) {
-    const { code = "", message = String(error) } = error as Partial<Error & { code: string }>;
-    const errorCode = isShutDown(client) ? ErrorCode.PROVIDER_FATAL : CODES[code];
-    return failed(fallback, errorCode ?? ErrorCode.GENERAL, message);
+    const { code, message = String(error) } = error as { code: string; message?: string };
+    const errorCode = CODES[code] ?? ErrorCode.GENERAL;
+    return failed(fallback, isShutDown(client) ? ErrorCode.PROVIDER_FATAL : errorCode, message);
   }
 }
 
@@ -65,7 +55,7 @@ export function resolveCurrent(
 ): ResolutionDetails<boolean> {
   // In the default mode, the client has no context of its own.
   const served = client.context as EvaluationContext | undefined;
-  if (served === undefined || isEvaluated(client, key, context)) {
+  if (!served || isEvaluated(client, key, context)) {
     return resolve(client, key, fallback, context);
   }
   const details = resolve(client, key, fallback, served);
@@ -98,13 +88,29 @@ export function hasEvaluations(client: FeatureFlagsClient, context: EvaluationCo
 }
 
 /**
- * Returns the reason in OpenFeature's terms. `STATIC` evaluations may be cached for every context, so a flag with rules
- * has another reason, even if no rule matched.
+ * Returns the reason in OpenFeature's terms, as in `pennon_core::StandardReason`. `STATIC` evaluations may be cached for
+ * every context, so a flag with rules has another reason, even if no rule matched.
  */
 function standardReason(client: FeatureFlagsClient, key: string, reason: Reason): string {
-  return reason === "flag_enabled" && client.isTargeted(key)
-    ? StandardResolutionReasons.DEFAULT
-    : REASONS[reason];
+  switch (reason) {
+    case "flag_enabled":
+      return client.isTargeted(key)
+        ? StandardResolutionReasons.DEFAULT
+        : StandardResolutionReasons.STATIC;
+    case "flag_disabled":
+    case "flag_archived":
+      return StandardResolutionReasons.DISABLED;
+    case "fallback":
+      return StandardResolutionReasons.DEFAULT;
+    case "rollout":
+      return StandardResolutionReasons.SPLIT;
+    case "targeting_rule":
+      return StandardResolutionReasons.TARGETING_MATCH;
+    default:
+      // A reason of a newer server.
+      reason satisfies never;
+      return StandardResolutionReasons.UNKNOWN;
+  }
 }
 
 /** Returns the result of an evaluation as a type other than boolean: `fallback`, with an error. */
@@ -112,12 +118,11 @@ export function resolveOtherType<T>(
   client: FeatureFlagsClient,
   ...[key, fallback, context]: EvaluationParameters<T>
 ): ResolutionDetails<T> {
-  const { errorCode, errorMessage } = resolve(client, key, false, context);
-  return failed(
-    fallback,
-    errorCode ?? ErrorCode.TYPE_MISMATCH,
-    errorMessage ?? `All flags are booleans. Evaluate '${key}' as a boolean.`,
-  );
+  const {
+    errorCode = ErrorCode.TYPE_MISMATCH,
+    errorMessage = `All flags are booleans. Evaluate '${key}' as a boolean.`,
+  } = resolve(client, key, false, context);
+  return failed(fallback, errorCode, errorMessage);
 }
 
 function failed<T>(value: T, errorCode: ErrorCode, errorMessage: string): ResolutionDetails<T> {
