@@ -50,10 +50,14 @@ export class Usage {
   }
 
   readonly count = (key: string, { reason, enabled }: Evaluation): void => {
-    const index = 2 * COUNTED.indexOf(reason) + Number(enabled);
+    const position = COUNTED.indexOf(reason);
+    if (this.#isOff || position < 0) {
+      return;
+    }
+    const index = 2 * position + Number(enabled);
     const counts = this.#counts.get(key) ?? COUNTED.flatMap(() => [0, 0]);
-    const before = counts[index];
-    if (this.#isOff || before === undefined || (before === 0 && this.#isFull())) {
+    const before = counts[index] ?? 0;
+    if (before === 0 && this.#isFull()) {
       return;
     }
     this.#size += before === 0 ? 1 : 0;
