@@ -255,7 +255,7 @@ export class FeatureFlagsClient {
   evaluateAll<Custom extends object>(
     context?: EvaluationContext<Custom> | null,
   ): Readonly<Record<string, Evaluation>> {
-    this.#evaluations.require(context);
+    this.#evaluations.requireServed(context);
     return this.#evaluations.readAll(context);
   }
 

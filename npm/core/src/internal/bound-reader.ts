@@ -72,7 +72,7 @@ export class BoundReader implements FlagReader {
   }
 
   evaluate(key: string): Evaluation {
-    this.#evaluations.require(this.#context);
+    this.#evaluations.requireServed(this.#context);
     const known = this.#evaluations.isReady ? this.read(key) : undefined;
     return known ?? this.#evaluations.evaluate(key, this.#context);
   }

@@ -24,7 +24,7 @@ export abstract class Evaluations {
   /** Receives every evaluation for a caller, if usage is counted or a hook is set. */
   onEvaluation: OnEvaluation | undefined;
   /** Called when an evaluation needs the engine, which is not loaded. */
-  onUnknown: (() => void) | undefined;
+  startEngine: (() => void) | undefined;
   /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
   readonly hook: OnEvaluation | undefined;
   protected readonly logger: Logger;
@@ -47,13 +47,13 @@ export abstract class Evaluations {
   abstract readonly context: EvaluationContext | undefined;
 
   /** Changes the requested context. Returns false if it is equal to the previous one. */
-  abstract request(context: unknown): boolean;
+  abstract setRequested(context: unknown): boolean;
 
   /** Throws if this client cannot evaluate flags for the context. */
-  abstract require(context: unknown): void;
+  abstract requireServed(context: unknown): void;
 
-  /** Starts with a snapshot. */
-  abstract provide(snapshot: Snapshot): void;
+  /** Serves the flags of a snapshot. */
+  abstract serveSnapshot(snapshot: Snapshot): void;
 
   /** Removes all flags and evaluations. */
   clear(): void {
@@ -145,14 +145,14 @@ export abstract class Evaluations {
     }
     const evaluation = this.evaluateTargeted(key, value.index, context);
     if (evaluation === undefined) {
-      this.onUnknown?.();
+      this.startEngine?.();
     }
     return evaluation;
   }
 
   /** Returns the fallback of a flag that cannot be evaluated. */
   protected fallback(key: string, context: unknown): Evaluation | undefined {
-    this.onUnknown?.();
+    this.startEngine?.();
     const fallback = this.fallbacks.get(key);
     if (fallback !== undefined) {
       this.hook?.(key, fallback, context);

@@ -139,7 +139,7 @@ export class FirstFlags {
     }
     const served = this.#requests.bootstrap(context).then((snapshot) => {
       if (snapshot !== undefined && this.#isAwaited) {
-        this.#evaluations.provide(snapshot);
+        this.#evaluations.serveSnapshot(snapshot);
         this.#startWhenIdle();
         this.#client.becomeReady();
       }
@@ -152,7 +152,7 @@ export class FirstFlags {
 
   /** Starts the engine when the page is idle, or when an evaluation needs it. */
   #startWhenIdle(): void {
-    this.#evaluations.onUnknown = this.#start?.run;
+    this.#evaluations.startEngine = this.#start?.run;
     this.#start?.runWhenIdle();
   }
 

@@ -103,7 +103,7 @@ export class FlagStore {
   }
 
   /** Serves the flags of a snapshot; in remote mode, for this context. */
-  provide(flags: readonly SnapshotFlag[], context?: KeyedContext): void {
+  serveSnapshot(flags: readonly SnapshotFlag[], context?: KeyedContext): void {
     this.#serve(storedFlags(flags, context));
   }
 

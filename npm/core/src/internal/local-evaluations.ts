@@ -19,7 +19,7 @@ export class LocalEvaluations extends Evaluations {
   declare readonly requested: undefined;
   declare readonly context: undefined;
 
-  override request(): never {
+  override setRequested(): never {
     throw new FeatureFlagsError(
       "INVALID_OPTIONS",
       'setContext() requires mode: "remote". In the default mode, pass the context to evaluate().',
@@ -27,10 +27,10 @@ export class LocalEvaluations extends Evaluations {
   }
 
   /** Does nothing, because the engine evaluates flags for every context. */
-  override require(): void {}
+  override requireServed(): void {}
 
-  override provide({ flags, subject }: Snapshot): void {
-    this.flags.provide(flags);
+  override serveSnapshot({ flags, subject }: Snapshot): void {
+    this.flags.serveSnapshot(flags);
     if (subject !== undefined) {
       const evaluations = subject.flags.map(
         ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,

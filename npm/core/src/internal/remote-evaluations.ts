@@ -29,7 +29,7 @@ export class RemoteEvaluations extends Evaluations {
     return this.flags.context ?? this.#requested;
   }
 
-  override request(context: unknown): boolean {
+  override setRequested(context: unknown): boolean {
     const requested = this.#keyed(context);
     const isOther = requested.key !== this.#requested.key;
     if (isOther) {
@@ -38,8 +38,8 @@ export class RemoteEvaluations extends Evaluations {
     return isOther;
   }
 
-  /** Starts with the flags of a snapshot whose evaluations hold for the client's context. */
-  override provide({ flags, subject }: Snapshot): void {
+  /** Serves the flags of a snapshot whose evaluations hold for the client's context. */
+  override serveSnapshot({ flags, subject }: Snapshot): void {
     const isSame =
       subject !== undefined && keyOf(subject.context, isAccepted) === this.#requested.key;
     const targeted = new Map(isSame ? subject.flags.map((flag) => [flag.key, flag]) : []);
@@ -47,7 +47,7 @@ export class RemoteEvaluations extends Evaluations {
       const found = flag.targeted ? targeted.get(flag.key) : flag;
       return found === undefined ? [] : [{ ...found, targeted: false }];
     });
-    this.flags.provide(evaluated, this.#requested);
+    this.flags.serveSnapshot(evaluated, this.#requested);
   }
 
   override withoutContext(key: string, context: unknown): Evaluation {
@@ -55,7 +55,7 @@ export class RemoteEvaluations extends Evaluations {
   }
 
   override evaluate(key: string, context: unknown): Evaluation {
-    this.require(context);
+    this.requireServed(context);
     return super.evaluate(key, this.context);
   }
 
@@ -99,11 +99,11 @@ export class RemoteEvaluations extends Evaluations {
   }
 
   override snapshotFor(context: EvaluationContext | undefined): Snapshot {
-    this.require(context);
+    this.requireServed(context);
     return this.snapshot();
   }
 
-  override require(context: unknown): void {
+  override requireServed(context: unknown): void {
     if (!this.#isServed(context)) {
       throw new FeatureFlagsError(
         "EVALUATION_FAILED",

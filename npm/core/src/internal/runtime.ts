@@ -99,7 +99,7 @@ export class ClientRuntime implements FirstFlagsClient {
     const { snapshot, store } = settings;
     this.#documents = store && new DocumentStore(store, settings);
     if (snapshot !== undefined) {
-      evaluations.provide(snapshot);
+      evaluations.serveSnapshot(snapshot);
     }
     if (settings.reportUsage) {
       evaluations.countBy(this.#lazy.count);
@@ -116,10 +116,12 @@ export class ClientRuntime implements FirstFlagsClient {
   initialize({ timeoutMs, retry = this.#retry }: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
       this.#retry = retry;
-      this.#deadline = timeoutMs && performance.now() + timeoutMs;
-      if (timeoutMs !== undefined && this.#core === undefined) {
-        // A core uses the timer from its start, and has the rest of the time.
-        this.#timer.set(timeoutMs, () => this.#onDeadline());
+      if (timeoutMs !== undefined) {
+        this.#deadline = performance.now() + timeoutMs;
+        if (this.#core === undefined) {
+          // A core uses the timer from its start, and has the rest of the time.
+          this.#timer.set(timeoutMs, () => this.#onDeadline());
+        }
       }
       const start = () => {
         const networkFree = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
@@ -149,7 +151,7 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Requests the evaluations for another context, and resolves when they are served. */
   async setContext(context: unknown): Promise<void> {
-    const isOther = this.#evaluations.request(context);
+    const isOther = this.#evaluations.setRequested(context);
     if (!isOther && this.#servesRequested()) {
       return;
     }
@@ -240,10 +242,10 @@ export class ClientRuntime implements FirstFlagsClient {
     }
     const { context, reply } = this.#requests.send(etag);
     reply.then(
-      (reply) =>
+      (received) =>
         context === undefined
-          ? core?.reply(request, reply)
-          : core?.replyEvaluations(request, reply, remoteFlags(reply, context)),
+          ? core?.reply(request, received)
+          : core?.replyEvaluations(request, received, remoteFlags(received, context)),
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
