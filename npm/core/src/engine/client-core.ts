@@ -1,8 +1,8 @@
 import type { Evaluation, Explanation } from "../evaluation.js";
-import type { Failure } from "../internal/calls.js";
+import type { Call, Failure } from "../internal/calls.js";
+import type { StoredDocument } from "../internal/document-store.js";
 import type { Reply } from "../internal/exchange.js";
 import type { ConfiguredFlags } from "../internal/flags.js";
-import type { ClientRuntime } from "../internal/runtime.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
@@ -11,10 +11,45 @@ import { CommandKind, type EventKind, FailureKind, OptionBit, RetryKind } from "
 
 const RETRIES = { background: RetryKind.Background, forever: RetryKind.Forever };
 
+/** The commands of a core, and the documents of its host. No method throws. */
+export interface Host {
+  /** Requests the flags. The core gets the response with the number of the request. */
+  fetch(request: number, etag: string | undefined): void;
+  abort(): void;
+  setTimer(delay: number): void;
+  clearTimer(): void;
+  /** Serves the flags in the caller's cache, and returns the remaining milliseconds of each. */
+  restore(): readonly number[];
+  /** Returns the config document in the caller's store, or that of the previous client, if it may be served. */
+  stored(): StoredDocument | undefined;
+  /** Serves the flags of the document in the caller's store. */
+  serveStored(flags: ConfiguredFlags): void;
+  /** Ignores the document in the caller's store, because it is not a config document. */
+  rejectStored(): void;
+  /** Saves a config document that the server has returned. */
+  save(config: Uint8Array | undefined): void;
+  apply(flags: ConfiguredFlags): void;
+  renew(): void;
+  expire(positions: Iterable<number>): void;
+  clear(): void;
+  listen(): void;
+  unlisten(): void;
+  /** Reports usage. */
+  report(): void;
+  emitRefresh(type: "refresh:start" | "refresh:success"): void;
+  emitReady(): void;
+  emitShutdown(): void;
+  emitFailure(failure: Failure): void;
+  /** Settles a call of the application. Without a failure, it has succeeded. */
+  settle(call: Call, failure: Failure | undefined): void;
+  /** Handles a trap: the core no longer works. */
+  onTrap(cause: unknown): void;
+}
+
 /** Loads the core for this host. `evaluations` has one object for each number that the engine returns. */
 export async function load(
   settings: Settings,
-  host: ClientRuntime,
+  host: Host,
   evaluations: readonly Evaluation[],
 ): Promise<ClientCore> {
   return new ClientCore(await instantiate(settings.logger), settings, host, evaluations);
@@ -25,7 +60,7 @@ export class ClientCore {
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
   readonly #evaluator: Evaluator;
-  readonly #host: ClientRuntime;
+  readonly #host: Host;
   /** In remote mode, the evaluations of the newest response. */
   #remoteFlags: ConfiguredFlags | undefined;
   #hasFailed = false;
@@ -61,7 +96,7 @@ export class ClientCore {
   constructor(
     exports: WasmExports,
     settings: Settings,
-    host: ClientRuntime,
+    host: Host,
     evaluations: readonly Evaluation[],
   ) {
     this.#exports = exports;

@@ -1,4 +1,4 @@
-import type { ClientCore } from "../engine/client-core.js";
+import type { ClientCore, Host } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
@@ -38,7 +38,7 @@ type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
  * client is initialized, and leaves all decisions to the core where possible. A core that trapped decides nothing, so
  * the host replaces it.
  */
-export class ClientRuntime implements FirstFlagsClient {
+export class ClientRuntime implements FirstFlagsClient, Host {
   readonly #settings: Settings;
   readonly #loadEngine: LoadEngine;
   readonly #logger: Logger;
@@ -231,7 +231,7 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#core?.serve(this.#flags.defaultTtls(), true);
   }
 
-  // The commands of the core. None of them throws.
+  // The commands of the core.
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
@@ -266,7 +266,6 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#timer.clear();
   }
 
-  /** Serves the flags in the caller's cache, and returns the remaining milliseconds of each. */
   restore(): readonly number[] {
     const remainingMs = this.#flags.restore(
       this.#settings.staleIfError,
@@ -282,7 +281,6 @@ export class ClientRuntime implements FirstFlagsClient {
     return remainingMs;
   }
 
-  /** Returns the config document in the caller's store, or that of the previous client, if it may be served. */
   stored(): StoredDocument | undefined {
     const { configuration: config } = this.#settings;
     const stored = this.#documents?.load();
@@ -291,7 +289,6 @@ export class ClientRuntime implements FirstFlagsClient {
       : (stored ?? { config, ageMs: this.#flags.ageMs(), maxAgeMs: 0 });
   }
 
-  /** Serves the flags of the document in the caller's store. */
   serveStored(flags: ConfiguredFlags): void {
     this.#documents?.warn(
       "is served, because Pennon could not be reached. Flags may be older than their TTL.",
@@ -301,14 +298,12 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#publishChanges(changes);
   }
 
-  /** Ignores the document in the caller's store, because it is not a config document. */
   rejectStored(): void {
     this.#documents?.warn(
       "is not a config document, so it is ignored. The next fetch replaces it.",
     );
   }
 
-  /** Saves a config document that the server has returned. */
   save(config: Uint8Array | undefined): void {
     if (config !== undefined) {
       this.#documents?.save(config);
@@ -440,7 +435,6 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#publisher.notifySubscribers();
   }
 
-  /** Handles a trap: the core no longer works. */
   onTrap(cause: unknown): void {
     const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
