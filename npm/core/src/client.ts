@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { FeatureFlagsError } from "./errors.js";
+import { FeatureFlagsError, invalidOptions } from "./errors.js";
 import type { Evaluation, EvaluationContext, Explanation, Reason } from "./evaluation.js";
 import type { LifecycleEventType, Listener } from "./events.js";
 import { BoundReader } from "./internal/bound-reader.js";
@@ -10,13 +10,8 @@ import { LocalEvaluations } from "./internal/local-evaluations.js";
 import { Publisher } from "./internal/publisher.js";
 import { RemoteEvaluations } from "./internal/remote-evaluations.js";
 import { ClientRuntime } from "./internal/runtime.js";
-import {
-  type FeatureFlagsClientOptions,
-  type InitializeOptions,
-  parseInitializeOptions,
-  parseOptions,
-  warnOfOptions,
-} from "./options.js";
+import { parseInitializeOptions, parseOptions, warnOfOptions } from "./internal/settings.js";
+import type { FeatureFlagsClientOptions, InitializeOptions } from "./options.js";
 import type { FlagReader } from "./reader.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -87,8 +82,7 @@ export class FeatureFlagsClient {
   ): FeatureFlagsClient {
     // The result of JSON.parse(localStorage.getItem(…)) without an item.
     if (bootstrap === null) {
-      throw new FeatureFlagsError(
-        "INVALID_OPTIONS",
+      throw invalidOptions(
         "The bootstrap is null. Pass the result of client.snapshot(), or undefined for no flags.",
       );
     }

@@ -32,3 +32,8 @@ export class FeatureFlagsError extends Error {
     this.code = code;
   }
 }
+
+/** Returns an `INVALID_OPTIONS` error. @internal */
+export function invalidOptions(message: string): FeatureFlagsError {
+  return new FeatureFlagsError("INVALID_OPTIONS", message);
+}

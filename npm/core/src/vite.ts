@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publicUrlOf } from "./internal/exchange.js";
-import { isPublicKey, parseOptions } from "./options.js";
+import { isPublicKey, parseOptions } from "./internal/settings.js";
 
 /** The options of the page's client. */
 export interface PreloadOptions {

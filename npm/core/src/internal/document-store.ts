@@ -1,6 +1,6 @@
-import type { Settings } from "../options.js";
 import { DEFAULT_MAX_AGE_SECONDS, type Store } from "../store.js";
 import { callSafely } from "./call-safely.js";
+import type { Settings } from "./settings.js";
 import { sourceOf } from "./source.js";
 
 /** The version of the stored format. Clients ignore any other version. */

@@ -2,13 +2,14 @@ import type { ClientCore } from "../engine/client-core.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
-import type { EvaluateEvent, Settings } from "../options.js";
+import type { EvaluateEvent } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
 import { callSafely } from "./call-safely.js";
 import type { FlagStore } from "./flag-store.js";
 import { type FlagValue, UNSUPPORTED } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
+import type { Settings } from "./settings.js";
 import { ContextCheck } from "./warnings.js";
 
 /** Receives the result of an evaluation for a caller. */

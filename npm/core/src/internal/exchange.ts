@@ -1,6 +1,6 @@
 import type { EvaluationContext } from "../evaluation.js";
-import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
+import type { Settings } from "./settings.js";
 
 /** False in the files for workers, from which the build removes what only pages need. */
 declare const RUNS_IN_PAGES: boolean;

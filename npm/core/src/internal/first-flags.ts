@@ -1,5 +1,4 @@
 import type { EvaluationContext } from "../evaluation.js";
-import type { Settings } from "../options.js";
 import type { Evaluations } from "./evaluations.js";
 import type { Reply } from "./exchange.js";
 import type { FlagRequests } from "./flag-requests.js";
@@ -7,6 +6,7 @@ import type { ConfiguredFlags } from "./flags.js";
 import { IdleTask } from "./idle-task.js";
 import type { KeyedContext } from "./keyed-context.js";
 import { remoteFlags } from "./remote-flags.js";
+import type { Settings } from "./settings.js";
 
 /** False in the files for workers, from which the build removes what only pages need. */
 declare const RUNS_IN_PAGES: boolean;

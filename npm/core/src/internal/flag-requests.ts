@@ -1,9 +1,10 @@
 import type { EvaluationContext } from "../evaluation.js";
-import { parseBootstrap, type Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Evaluations } from "./evaluations.js";
 import { fetchFlags, type Reply, textOf } from "./exchange.js";
 import type { KeyedContext } from "./keyed-context.js";
+import { parseBootstrap } from "./parse-bootstrap.js";
+import type { Settings } from "./settings.js";
 
 /** A request for the flags. */
 interface FlagRequest {

@@ -1,9 +1,9 @@
 import { type Cache, type CachedFlag, type CacheIndex, INDEX_KEY } from "../cache.js";
-import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
 import { callSafely, catchRejection } from "./call-safely.js";
 import { type ConfiguredFlags, type Flags, type FlagValue, storedFlags } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
+import type { Settings } from "./settings.js";
 import { sourceOf } from "./source.js";
 
 /**

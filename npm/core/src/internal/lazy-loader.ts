@@ -3,10 +3,10 @@ import type { Evaluation } from "../evaluation.js";
 import type { LazyFeatures } from "../lazy/index.js";
 import type { RemoteResult } from "../lazy/remote.js";
 import type { StreamListener } from "../lazy/stream.js";
-import type { Settings } from "../options.js";
 import { isWellFormed } from "./attributes.js";
 import { evaluationOf } from "./flags.js";
 import { keyedContext } from "./keyed-context.js";
+import type { Settings } from "./settings.js";
 
 /** The maximum number of evaluations to keep until the code that counts them is loaded. */
 const MAX_EARLY = 10_000;

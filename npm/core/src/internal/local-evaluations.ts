@@ -1,5 +1,5 @@
 import { contextKey } from "../context-key.js";
-import { FeatureFlagsError } from "../errors.js";
+import { invalidOptions } from "../errors.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { Snapshot } from "../snapshot.js";
 import { Evaluations } from "./evaluations.js";
@@ -20,8 +20,7 @@ export class LocalEvaluations extends Evaluations {
   declare readonly context: undefined;
 
   override setRequested(): never {
-    throw new FeatureFlagsError(
-      "INVALID_OPTIONS",
+    throw invalidOptions(
       'setContext() requires mode: "remote". In the default mode, pass the context to evaluate().',
     );
   }

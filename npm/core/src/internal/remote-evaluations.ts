@@ -1,11 +1,11 @@
 import { keyOf } from "../context-key.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
-import type { Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { Evaluations } from "./evaluations.js";
 import type { FlagStore } from "./flag-store.js";
 import { isAccepted, type KeyedContext, keyedContext } from "./keyed-context.js";
+import type { Settings } from "./settings.js";
 
 /** Returns the server's evaluations for one context: that of the client. */
 export class RemoteEvaluations extends Evaluations {

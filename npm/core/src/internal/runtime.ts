@@ -3,7 +3,7 @@ import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
-import type { InitializeOptions, Settings } from "../options.js";
+import type { InitializeOptions } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, shutDown, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
@@ -15,6 +15,7 @@ import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
 import { remoteFlags } from "./remote-flags.js";
+import type { Settings } from "./settings.js";
 import { Timer } from "./timer.js";
 import { SupportCheck } from "./warnings.js";
 

@@ -2,8 +2,8 @@
 
 import type { EvaluationContext } from "../evaluation.js";
 import { headersOf, urlOf } from "../internal/exchange.js";
+import type { Settings } from "../internal/settings.js";
 import { MAX_TIMER_MS } from "../internal/timer.js";
-import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";

@@ -1,6 +1,6 @@
 import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
-import { isPublicKey, type Settings } from "../options.js";
+import { isPublicKey, type Settings } from "../internal/settings.js";
 
 /** The maximum number of counts that the server accepts in one report. */
 const MAX_COUNTS_PER_REPORT = 1_000;
