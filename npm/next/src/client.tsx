@@ -3,8 +3,8 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, type Snapshot } from "@pennon/core";
 import { FeatureFlagsProvider as Provider } from "@pennon/react";
 import { type ReactElement, type ReactNode, useMemo } from "react";
-import { named } from "../../client-name.js";
-import { requireSameVersion } from "../../same-version.js";
+import { withClientName } from "../../shared/client-name.js";
+import { requireSameVersion } from "../../shared/same-version.js";
 import { Follow } from "./internal/follow.js";
 
 export {
@@ -59,7 +59,7 @@ export function FeatureFlagsProvider({
       {options === undefined ? (
         <Provider client={served} {...shared} />
       ) : (
-        <Provider options={named(options)} {...shared} />
+        <Provider options={withClientName(options)} {...shared} />
       )}
     </>
   );

@@ -15,8 +15,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { named } from "../../client-name.js";
-import { requireSameVersion } from "../../same-version.js";
+import { withClientName } from "../../shared/client-name.js";
+import { requireSameVersion } from "../../shared/same-version.js";
 import { ClientStatus } from "./internal/client-status.js";
 import { OwnedClient } from "./internal/owned-client.js";
 import { type Store, StoreContext } from "./internal/store.js";
@@ -89,7 +89,7 @@ function WithOptions<Custom extends object>({
   const isRemote = options?.mode === "remote" && props.context !== undefined;
   const ownContext = isRemote ? { context: props.context } : {};
   const [owned, setOwned] = useState(
-    () => new OwnedClient(named({ ...options, bootstrap, ...ownContext })),
+    () => new OwnedClient(withClientName({ ...options, bootstrap, ...ownContext })),
   );
   const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
   const { client, status } = owned;

@@ -1,4 +1,4 @@
-import { EMAIL } from "../../../email.js";
+import { EMAIL } from "../../../shared/email.js";
 import { type Accepts, keyOf } from "../context-key.js";
 import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { AttributeValue, EvaluationContext } from "../evaluation.js";

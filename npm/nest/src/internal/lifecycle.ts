@@ -1,8 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
 import { FeatureFlagsClient } from "@pennon/core";
-import { named } from "../../../client-name.js";
-import { warnOfRefreshes } from "../../../refresh-warnings.js";
-import { requireSameVersion } from "../../../same-version.js";
+import { withClientName } from "../../../shared/client-name.js";
+import { warnOfRefreshes } from "../../../shared/refresh-warnings.js";
+import { requireSameVersion } from "../../../shared/same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 import { DEFAULT } from "./tokens.js";
 
@@ -66,7 +66,7 @@ export class ClientLifecycle implements OnModuleInit, OnApplicationShutdown {
         "FeatureFlagsModule has neither options nor a client. Pass one of them to forRoot() or forRootAsync().",
       );
     }
-    this.#ownClient = new FeatureFlagsClient(named(options));
+    this.#ownClient = new FeatureFlagsClient(withClientName(options));
     if (options.logger == null) {
       warnOfRefreshes(this.#ownClient, (message) => this.logger.warn(message));
     }

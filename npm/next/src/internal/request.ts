@@ -1,6 +1,6 @@
 import type { FeatureFlagsClientOptions } from "@pennon/core";
 import { connection } from "next/server.js";
-import { requireSameVersion } from "../../../same-version.js";
+import { requireSameVersion } from "../../../shared/same-version.js";
 import { type SharedClient, sharedClientFor } from "./shared-client.js";
 
 /**

@@ -1,6 +1,6 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
-import { named } from "../../../client-name.js";
-import { warnOfRefreshes } from "../../../refresh-warnings.js";
+import { withClientName } from "../../../shared/client-name.js";
+import { warnOfRefreshes } from "../../../shared/refresh-warnings.js";
 import { transport } from "./transport.js";
 
 /** The maximum time that a page waits for the first flags of a process, if `timeoutMs` is not set. */
@@ -22,7 +22,7 @@ export class SharedClient {
     // The client would report no usage, because it has a transport.
     const reportUsage = options.reportUsage ?? options.transport == null;
     this.client = new FeatureFlagsClient(
-      named({ ...options, reportUsage, transport: options.transport ?? transport }),
+      withClientName({ ...options, reportUsage, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
     // Until the client has flags, readers return fallbacks. Its own logger is silent by default.

@@ -1,6 +1,6 @@
 import { type EvaluationContext, InvalidContextError } from "@openfeature/core";
 import type { EvaluationContext as PennonContext } from "@pennon/core";
-import { EMAIL } from "../../../email.js";
+import { EMAIL } from "../../../shared/email.js";
 
 type Attribute = string | number | boolean;
 

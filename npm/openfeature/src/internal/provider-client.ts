@@ -6,8 +6,8 @@ import {
   type LifecycleEventType,
   type Listener,
 } from "@pennon/core";
-import { named } from "../../../client-name.js";
-import { requireSameVersion } from "../../../same-version.js";
+import { withClientName } from "../../../shared/client-name.js";
+import { requireSameVersion } from "../../../shared/same-version.js";
 import { isShutDown } from "./resolution.js";
 
 /** Emits an event of a provider. Both SDKs use the same names. */
@@ -36,7 +36,7 @@ export class ProviderClient {
   constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, emit: EmitEvent) {
     requireSameVersion();
     this.#emit = emit;
-    this.#options = isClient(given) ? undefined : named(given);
+    this.#options = isClient(given) ? undefined : withClientName(given);
     this.#client = this.#options
       ? new FeatureFlagsClient(this.#options)
       : (given as FeatureFlagsClient);

@@ -1,4 +1,4 @@
-// Bundled into every package that depends on `@pennon/core`. build.js inserts the name and version of that package.
+// Bundled into every package that depends on `@pennon/core`. npm/build.js inserts the name and version of that package.
 
 import { VERSION } from "@pennon/core";
 

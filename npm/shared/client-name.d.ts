@@ -3,4 +3,4 @@
  * another package has already added: the provider of `@pennon/next` is counted as such, although `@pennon/react`
  * creates its client.
  */
-export function named<Options extends object>(options: Options): Options;
+export function withClientName<Options extends object>(options: Options): Options;
