@@ -28,26 +28,29 @@ export class Child {
       detached: true,
     });
     return new Promise((resolve, reject) => {
-      let said = "";
-      const hear = (text: string) => {
-        said += text;
-        const found = port.exec(said)?.[1];
+      let output = "";
+      const onOutput = (text: string) => {
+        output += text;
+        const found = port.exec(output)?.[1];
         if (found !== undefined) {
-          clearTimeout(tooLong);
+          clearTimeout(timeout);
           resolve(new Child(`http://127.0.0.1:${found}`, child));
         }
       };
       for (const stream of [child.stdout, child.stderr] as readonly (Readable | null)[]) {
-        stream?.setEncoding("utf8").on("data", hear);
+        stream?.setEncoding("utf8").on("data", onOutput);
       }
       const fail = (why: string) => {
         end(child);
-        reject(new Error(`${program} ${why}\n${said}`));
+        reject(new Error(`${program} ${why}\n${output}`));
       };
-      const tooLong = setTimeout(() => fail("did not say where it listens"), 180_000).unref();
+      const timeout = setTimeout(
+        () => fail("did not print its address within 180 s"),
+        180_000,
+      ).unref();
       child.on("error", reject);
       child.on("exit", (code) => {
-        clearTimeout(tooLong);
+        clearTimeout(timeout);
         fail(`ended with ${code}`);
       });
     });

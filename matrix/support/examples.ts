@@ -1,8 +1,9 @@
 import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, expect as expectOf, type Page } from "@playwright/test";
+import { type Browser, expect as expectOf } from "@playwright/test";
 import { expect, inject } from "vitest";
+import { warningsOf } from "./browser.ts";
 import { Child } from "./child.ts";
 import { type FakeServer, LIVE } from "./fake-server.ts";
 import { toolsFolder } from "./tool.ts";
@@ -11,7 +12,7 @@ import { install } from "./workshop.ts";
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
 
 /** Folders that are built or installed, and are not part of an example. */
-const made = ["node_modules", "dist", ".next"];
+const generated = ["node_modules", "dist", ".next"];
 
 /** The timeout for a change to appear, which the stream announces at once. */
 const soon = { timeout: 10_000 };
@@ -27,19 +28,19 @@ interface Manifest {
  */
 export async function newExample(name: string): Promise<string> {
   const folder = await mkdtemp(join(inject("applications"), `${name}-`));
-  const filter = (path: string) => !made.includes(basename(path));
+  const filter = (path: string) => !generated.includes(basename(path));
   await cp(join(examples, name), folder, { recursive: true, filter });
   const manifest = join(folder, "package.json");
   const { dependencies, devDependencies, ...rest }: Manifest = await read(manifest);
   const tools: Manifest = await read(join(toolsFolder(), "../package.json"));
-  const wanted = Object.entries({ ...dependencies, ...devDependencies });
+  const required = Object.entries({ ...dependencies, ...devDependencies });
   const isOurs = ([dependency]: readonly [string, string]) => dependency.startsWith("@pennon/");
   expect({ ...tools.dependencies, ...tools.devDependencies }).toMatchObject(
-    Object.fromEntries(wanted.filter((entry) => !isOurs(entry))),
+    Object.fromEntries(required.filter((entry) => !isOurs(entry))),
   );
   await writeFile(manifest, JSON.stringify(rest));
   const tarballs = inject("tarballs");
-  const ours = wanted.filter(isOurs).map(([dependency]) => dependency.replace("@pennon/", ""));
+  const ours = required.filter(isOurs).map(([dependency]) => dependency.replace("@pennon/", ""));
   await install(
     ours.flatMap((name) => tarballs[name] ?? []),
     folder,
@@ -107,7 +108,7 @@ export async function expectApi(url: string, server: FakeServer): Promise<void> 
  */
 export async function expectPage(browser: Browser, url: string, server: FakeServer): Promise<void> {
   const page = await browser.newPage();
-  const complaints = complaintsOf(page);
+  const warnings = warningsOf(page);
   try {
     await page.goto(url);
     const expectText = (text: string) =>
@@ -121,7 +122,7 @@ export async function expectPage(browser: Browser, url: string, server: FakeServ
     await expectOf(page.getByText("Free delivery")).toBeHidden(soon);
     // A reload would have reset the signed-in user.
     await expectOf(page.getByLabel("Signed in as")).toHaveValue("linus");
-    expect(complaints).toEqual([]);
+    expect(warnings).toEqual([]);
   } finally {
     await page.close();
   }
@@ -134,7 +135,7 @@ export async function expectRenderedPage(
   server: FakeServer,
 ): Promise<void> {
   const page = await browser.newPage();
-  const complaints = complaintsOf(page);
+  const warnings = warningsOf(page);
   try {
     const followed = page.waitForResponse(`${url}/flags`);
     await page.goto(url);
@@ -152,20 +153,8 @@ export async function expectRenderedPage(
     await page.context().clearCookies();
     await page.reload();
     await expectOf(page.getByText("Done with one click")).toBeVisible(soon);
-    expect(complaints).toEqual([]);
+    expect(warnings).toEqual([]);
   } finally {
     await page.close();
   }
-}
-
-/** Returns the errors and warnings of a page, which grow while it runs. */
-export function complaintsOf(page: Page): readonly string[] {
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) {
-      complaints.push(message.text());
-    }
-  });
-  return complaints;
 }

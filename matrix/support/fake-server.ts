@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
-import { configurations, questions, remote } from "./vectors.ts";
+import { cases, configurations, remote } from "./vectors.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -23,17 +23,17 @@ export interface Site {
 export const LIVE = "live";
 
 /**
- * A stand-in for the Pennon server. Serves the config documents and questions of the test vectors, and a site if one is
+ * A stand-in for the Pennon server. Serves the config documents and cases of the test vectors, and a site if one is
  * given.
  */
 export class FakeServer {
   readonly #http: Server;
   readonly #site: Site | undefined;
-  readonly #followers = new Set<ServerResponse>();
+  readonly #subscribers = new Set<ServerResponse>();
   #live: string | undefined;
   #revision = 1;
   /** The paths of the site that have been requested. */
-  readonly asked: string[] = [];
+  readonly requestedPaths: string[] = [];
   /** The number of requests for a config document by clients that have none yet. */
   firstFetches = 0;
 
@@ -57,8 +57,8 @@ export class FakeServer {
   change(flags: readonly unknown[]): void {
     this.#live = JSON.stringify({ flags });
     this.#revision += 1;
-    for (const follower of this.#followers) {
-      this.#tell(follower);
+    for (const subscriber of this.#subscribers) {
+      this.#notify(subscriber);
     }
   }
 
@@ -78,8 +78,8 @@ export class FakeServer {
     response.setHeader("Access-Control-Expose-Headers", "ETag");
     if (request.method === "OPTIONS") {
       response.writeHead(204).end();
-    } else if (path === "/questions") {
-      json(response, JSON.stringify(questions));
+    } else if (path === "/cases") {
+      json(response, JSON.stringify(cases));
     } else if (path === "/sdk/v1/config") {
       // Each config document has a second key, for a server.
       const sdkKey = request.headers.authorization?.replace(/^Bearer (secret-)?/, "") ?? "";
@@ -91,9 +91,9 @@ export class FakeServer {
       }
     } else if (path === "/sdk/v1/stream" && request.headers.authorization === `Bearer ${LIVE}`) {
       response.setHeader("Content-Type", "text/event-stream");
-      this.#followers.add(response);
-      response.on("close", () => this.#followers.delete(response));
-      this.#tell(response);
+      this.#subscribers.add(response);
+      response.on("close", () => this.#subscribers.delete(response));
+      this.#notify(response);
     } else if (path === "/sdk/v1/evaluate") {
       json(response, JSON.stringify(remote));
     } else {
@@ -105,8 +105,8 @@ export class FakeServer {
     return `"${this.#revision}"`;
   }
 
-  #tell(follower: ServerResponse): void {
-    follower.write(`data: ${JSON.stringify({ etag: this.#tag })}\n\n`);
+  #notify(subscriber: ServerResponse): void {
+    subscriber.write(`data: ${JSON.stringify({ etag: this.#tag })}\n\n`);
   }
 
   async #page(path: string, response: ServerResponse): Promise<void> {
@@ -118,7 +118,7 @@ export class FakeServer {
       response.writeHead(404).end();
       return;
     }
-    this.asked.push(path);
+    this.requestedPaths.push(path);
     if (policy !== undefined) {
       response.setHeader("Content-Security-Policy", policy);
     }

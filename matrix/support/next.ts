@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { expect } from "vitest";
+import { consoleMessagesOf } from "./browser.ts";
 import { Child } from "./child.ts";
 import { run } from "./run.ts";
-import { expectRightAnswers } from "./vectors.ts";
+import { expectVectors } from "./vectors.ts";
 
 /** The SDK key that must stay on the server, and the one that may be public. */
 const keys = {
@@ -32,11 +33,11 @@ function next(application: string): string {
   return join(application, "../../node_modules/.bin/next");
 }
 
-/** Expects the right answers from the page's server component. */
+/** Expects the right evaluations from the page's server component. */
 export async function expectRightPage(url: string): Promise<void> {
   const html = await (await fetch(url)).text();
-  const said = /<pre>(.*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"');
-  expectRightAnswers(said, "wasm");
+  const output = /<pre>(.*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"');
+  expectVectors(output, "wasm");
 }
 
 /** The users in the rollout of `per-user-99` (`true`) and outside it (`false`): see `tests/vectors/bucketing.json`. */
@@ -51,9 +52,7 @@ export async function expectNoFlicker(browser: Browser, url: string, isOn: boole
   expect(html).not.toContain(keys.PENNON_SDK_KEY);
   const page = await browser.newPage();
   try {
-    const complaints: string[] = [];
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => complaints.push(message.text()));
+    const messages = consoleMessagesOf(page);
     await page.goto(url);
     await page.locator("body[data-ready=true]").waitFor();
     expect(await page.locator("output").textContent()).toBe(String(isOn));
@@ -62,7 +61,7 @@ export async function expectNoFlicker(browser: Browser, url: string, isOn: boole
     await page.getByRole("button").click();
     await page.locator("button:not(:empty)").waitFor();
     expect(await page.getByRole("button").textContent()).toBe(String(isOn));
-    expect(complaints).toEqual([]);
+    expect(messages).toEqual([]);
   } finally {
     await page.close();
   }

@@ -27,8 +27,8 @@ export const configurations = new Map(
   Array.from(vectors, ([file, { config }]) => [file, JSON.stringify(config)]),
 );
 
-/** The questions for the applications: the cases of each file, without the expected results. */
-export const questions = Array.from(vectors, ([sdkKey, { cases }]) => ({
+/** The cases of each file, for the applications: without the expected results. */
+export const cases = Array.from(vectors, ([sdkKey, { cases }]) => ({
   sdkKey,
   cases: cases.map(({ key, context }) => ({ key, context })),
 }));
@@ -36,11 +36,12 @@ export const questions = Array.from(vectors, ([sdkKey, { cases }]) => ({
 /** The server's response to a request for one evaluation. */
 export const remote = { enabled: true, reason: "rollout" };
 
-/** Expects the result of `answers` in `apps/shared`, as JSON or parsed, to be right. */
-export function expectRightAnswers(said: unknown, engine: "wasm" | "plain JavaScript"): void {
-  const given = Array.from(vectors.values(), ({ cases }) =>
+/** Expects the output of `evaluateVectors` in `apps/shared`, as JSON or parsed, to be right. */
+export function expectVectors(output: unknown, engine: "wasm" | "plain JavaScript"): void {
+  const results = Array.from(vectors.values(), ({ cases }) =>
     cases.map(({ expected }) => (expected === "unsupported" ? null : expected)),
   );
-  expect(given.flat()).toHaveLength(index.cases + index.future.cases);
-  expect(typeof said === "string" ? JSON.parse(said) : said).toEqual({ engine, given, remote });
+  expect(results.flat()).toHaveLength(index.cases + index.future.cases);
+  const actual = typeof output === "string" ? JSON.parse(output) : output;
+  expect(actual).toEqual({ engine, results, remote });
 }

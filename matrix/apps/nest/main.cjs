@@ -3,9 +3,9 @@ const core = require("@nestjs/core");
 const { fetchTransport } = require("@pennon/core");
 const pennon = require("@pennon/nest");
 
-Promise.all([import("./answers.js"), import("./served.js")])
-  .then(([{ answers }, { served }]) => {
+Promise.all([import("./evaluate-vectors.js"), import("./served.js")])
+  .then(([{ evaluateVectors }, { served }]) => {
     const FeatureFlagsClient = served(common, core, pennon);
-    return answers({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
+    return evaluateVectors({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
   })
-  .then((said) => console.log(JSON.stringify(said)));
+  .then((output) => console.log(JSON.stringify(output)));

@@ -1,4 +1,4 @@
-/** Returns a client class for `answers` that sends its questions to a NestJS application over HTTP. */
+/** Returns a client class for `evaluateVectors` that reads flags from a NestJS application over HTTP. */
 export function served({ Body, Controller, Inject, Module, Post }, { NestFactory }, pennon) {
   const { FeatureFlags, FeatureFlagsModule, getFeatureFlagsToken } = pennon;
 

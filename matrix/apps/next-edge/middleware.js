@@ -1,8 +1,8 @@
 import * as pennon from "@pennon/core";
-import { answers } from "./answers";
+import { evaluateVectors } from "./evaluate-vectors";
 
 export const config = { matcher: "/middleware" };
 
 export async function middleware() {
-  return Response.json(await answers(pennon, process.env.PENNON_URL));
+  return Response.json(await evaluateVectors(pennon, process.env.PENNON_URL));
 }

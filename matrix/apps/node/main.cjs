@@ -1,5 +1,5 @@
 const pennon = require("@pennon/core");
 
-import("./answers.js")
-  .then(({ answers }) => answers(pennon, process.argv[2]))
-  .then((said) => console.log(JSON.stringify(said)));
+import("./evaluate-vectors.js")
+  .then(({ evaluateVectors }) => evaluateVectors(pennon, process.argv[2]))
+  .then((output) => console.log(JSON.stringify(output)));

@@ -1,4 +1,4 @@
 import * as pennon from "@pennon/core";
-import { answers } from "./answers.js";
+import { evaluateVectors } from "./evaluate-vectors.js";
 
-answers(pennon, process.argv[2]).then((said) => console.log(JSON.stringify(said)));
+evaluateVectors(pennon, process.argv[2]).then((output) => console.log(JSON.stringify(output)));

@@ -1,4 +1,4 @@
-/** Returns a client class for `answers` that sends its questions to a provider through OpenFeature's SDK. */
+/** Returns a client class for `evaluateVectors` that reads flags from a provider through OpenFeature's SDK. */
 export function provided(sdk, Provider, ask) {
   return class {
     constructor(options) {

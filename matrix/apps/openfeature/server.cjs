@@ -2,9 +2,9 @@ const openfeature = require("@openfeature/server-sdk");
 const { fetchTransport } = require("@pennon/core");
 const { PennonServerProvider } = require("@pennon/openfeature/server");
 
-Promise.all([import("./answers.js"), import("./provided.js")])
-  .then(([{ answers }, { onServer, provided }]) => {
+Promise.all([import("./evaluate-vectors.js"), import("./provided.js")])
+  .then(([{ evaluateVectors }, { onServer, provided }]) => {
     const FeatureFlagsClient = provided(openfeature, PennonServerProvider, onServer);
-    return answers({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
+    return evaluateVectors({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
   })
-  .then((said) => console.log(JSON.stringify(said)));
+  .then((output) => console.log(JSON.stringify(output)));

@@ -1,9 +1,9 @@
 import * as openfeature from "@openfeature/server-sdk";
 import { fetchTransport } from "@pennon/core";
 import { PennonServerProvider } from "@pennon/openfeature/server";
-import { answers } from "./answers.js";
+import { evaluateVectors } from "./evaluate-vectors.js";
 import { onServer, provided } from "./provided.js";
 
 const FeatureFlagsClient = provided(openfeature, PennonServerProvider, onServer);
-const said = await answers({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
-console.log(JSON.stringify(said));
+const output = await evaluateVectors({ FeatureFlagsClient, fetchTransport }, process.argv[2]);
+console.log(JSON.stringify(output));

@@ -5,7 +5,7 @@ import { launch, outputOfPage, outputOfSite } from "../../support/browser.ts";
 import { Child } from "../../support/child.ts";
 import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 const strict = "default-src 'self' data:; script-src 'self'";
 const webpack = ["--mode", "production"];
@@ -30,9 +30,9 @@ describe("a page", () => {
       const application = await newApplication("page");
       await output(application, tool(name), ...options);
       const site = { folder: join(application, "dist"), script };
-      expectRightAnswers((await outputOfSite(browser, site)).said, "wasm");
+      expectVectors((await outputOfSite(browser, site)).results, "wasm");
       const refused = await outputOfSite(browser, { ...site, policy: strict });
-      expectRightAnswers(refused.said, "plain JavaScript");
+      expectVectors(refused.results, "plain JavaScript");
     },
   );
 });
@@ -43,7 +43,7 @@ describe("a page in development", () => {
     await using server = await FakeServer.start();
     const listening = /127\.0\.0\.1:(\d+)/;
     await using vite = await Child.start(tool("vite"), ["--host", "127.0.0.1"], listening, { cwd });
-    expectRightAnswers(await outputOfPage(browser, `${vite.url}/?server=${server.url}`), "wasm");
+    expectVectors(await outputOfPage(browser, `${vite.url}/?server=${server.url}`), "wasm");
   });
 });
 
@@ -57,9 +57,9 @@ describe("a web worker", () => {
       const application = await newApplication("worker");
       await output(application, tool(name), ...options);
       const site = { folder: join(application, "dist"), script };
-      expectRightAnswers((await outputOfSite(browser, site)).said, "wasm");
+      expectVectors((await outputOfSite(browser, site)).results, "wasm");
       const refused = await outputOfSite(browser, { ...site, policy: strict });
-      expectRightAnswers(refused.said, "plain JavaScript");
+      expectVectors(refused.results, "plain JavaScript");
     },
   );
 });
@@ -82,6 +82,6 @@ describe("a program for Node.js", () => {
     await output(application, tool(name), ...options);
     await using server = await FakeServer.start();
     const file = join("dist", "main.cjs");
-    expectRightAnswers(await output(application, process.execPath, file, server.url), "wasm");
+    expectVectors(await output(application, process.execPath, file, server.url), "wasm");
   });
 });

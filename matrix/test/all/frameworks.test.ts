@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, expect as expectOf, type Route } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launch } from "../../support/browser.ts";
-import { complaintsOf, serveShop } from "../../support/examples.ts";
+import { launch, warningsOf } from "../../support/browser.ts";
+import { serveShop } from "../../support/examples.ts";
 import { FakeServer, LIVE } from "../../support/fake-server.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 
@@ -33,7 +33,7 @@ describe("a page with the code of docs/frameworks.md", () => {
     await output(application, tool("vite"), "build");
 
     const page = await browser.newPage();
-    const complaints = complaintsOf(page);
+    const warnings = warningsOf(page);
     const expectButton = (name: string) =>
       expectOf(page.getByRole("button", { name })).toBeVisible({ timeout: 10_000 });
 
@@ -60,7 +60,7 @@ describe("a page with the code of docs/frameworks.md", () => {
     await page.getByRole("button", { name: "Leave" }).click();
     await expectOf(user).toBeHidden();
     await expectOf(page).toHaveTitle("0");
-    expect(complaints).toEqual([]);
+    expect(warnings).toEqual([]);
     await page.close();
   });
 });

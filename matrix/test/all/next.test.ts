@@ -13,7 +13,7 @@ import {
   users,
 } from "../../support/next.ts";
 import { newApplication, newApplicationOfNext15, output, tool } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 describe("an application built with Next.js", () => {
   it("runs wasm in middleware and in a route on the edge, by Turbopack", async () => {
@@ -22,7 +22,7 @@ describe("an application built with Next.js", () => {
     await using server = await FakeServer.start();
     await using next = await startNext(folder, server.url);
     for (const path of ["middleware", "edge"]) {
-      expectRightAnswers(await (await fetch(`${next.url}/${path}`)).text(), "wasm");
+      expectVectors(await (await fetch(`${next.url}/${path}`)).text(), "wasm");
     }
   });
 
@@ -35,8 +35,8 @@ describe("an application built with Next.js", () => {
     await using next = await startNext(folder, server.url);
     await expectRightPage(next.url);
     await using browser = await launch();
-    expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
-    expectRightAnswers(await (await fetch(`${next.url}/middleware`)).text(), "wasm");
+    expectVectors(await outputOfPage(browser, next.url), "wasm");
+    expectVectors(await (await fetch(`${next.url}/middleware`)).text(), "wasm");
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { FakeServer } from "../../support/fake-server.ts";
 import { binary, newApplication, output, tool } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 import { startWorkerd } from "../../support/workerd.ts";
 
 const programs = [
@@ -25,7 +25,7 @@ describe.each([
   it.for(programs)("runs %s with the engine in %s", async ([program, engine], { skip }) => {
     const found = binary(scope, file) ?? skip(`npm has no ${name} for this machine`);
     await using server = await FakeServer.start();
-    expectRightAnswers(await output(folder, found, ...options, program, server.url), engine);
+    expectVectors(await output(folder, found, ...options, program, server.url), engine);
   });
 });
 
@@ -43,7 +43,7 @@ describe("workerd", () => {
     const folder = await builtWorker(conditions);
     await using server = await FakeServer.start();
     await using worker = await startWorkerd(folder, server.url, date);
-    expectRightAnswers(await (await fetch(worker.url)).text(), engine);
+    expectVectors(await (await fetch(worker.url)).text(), engine);
   });
 
   it("follows the flags with a client for each request", async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, it } from "vitest";
 import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 describe("@pennon/nest", () => {
   let folder: string;
@@ -12,6 +12,6 @@ describe("@pennon/nest", () => {
 
   it.each(["main.js", "main.cjs"])("answers requests in %s", async (file) => {
     await using server = await FakeServer.start();
-    expectRightAnswers(await output(folder, process.execPath, file, server.url), "wasm");
+    expectVectors(await output(folder, process.execPath, file, server.url), "wasm");
   });
 });

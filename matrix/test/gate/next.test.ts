@@ -11,7 +11,7 @@ import {
   users,
 } from "../../support/next.ts";
 import { newApplication } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 describe("an application built with Next.js and Turbopack", () => {
   let folder: string;
@@ -31,7 +31,7 @@ describe("an application built with Next.js and Turbopack", () => {
     await using server = await FakeServer.start();
     await using next = await startNext(folder, server.url);
     await using browser = await launch();
-    expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
+    expectVectors(await outputOfPage(browser, next.url), "wasm");
   });
   it("has the same flags before and after hydration, for each user", async () => {
     await using server = await FakeServer.start();

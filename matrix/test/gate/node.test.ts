@@ -1,7 +1,7 @@
 import { beforeAll, describe, it } from "vitest";
 import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 describe("Node.js", () => {
   let folder: string;
@@ -17,6 +17,6 @@ describe("Node.js", () => {
     ["without-wasm.cjs", "plain JavaScript"],
   ] as const)("runs %s with the engine in %s", async (file, engine) => {
     await using server = await FakeServer.start();
-    expectRightAnswers(await output(folder, process.execPath, file, server.url), engine);
+    expectVectors(await output(folder, process.execPath, file, server.url), engine);
   });
 });

@@ -3,7 +3,7 @@ import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch, outputOfSite } from "../../support/browser.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
-import { expectRightAnswers } from "../../support/vectors.ts";
+import { expectVectors } from "../../support/vectors.ts";
 
 describe("a page built with Vite", () => {
   let browser: Browser;
@@ -22,15 +22,15 @@ describe("a page built with Vite", () => {
     ["no content security policy", undefined],
     ["one that allows wasm", "default-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'"],
   ])("runs wasm under %s", async (_, policy) => {
-    const { said, loaded } = await outputOfSite(browser, { folder, policy });
-    expectRightAnswers(said, "wasm");
+    const { results, loaded } = await outputOfSite(browser, { folder, policy });
+    expectVectors(results, "wasm");
     expect(loaded.filter((path) => path.includes("fallback"))).toEqual([]);
   });
 
   it("runs plain JavaScript under a content security policy that forbids wasm", async () => {
     const policy = "default-src 'self' data:; script-src 'self'";
-    const { said, loaded } = await outputOfSite(browser, { folder, policy });
-    expectRightAnswers(said, "plain JavaScript");
+    const { results, loaded } = await outputOfSite(browser, { folder, policy });
+    expectVectors(results, "plain JavaScript");
     expect(loaded.filter((path) => path.includes("fallback"))).toHaveLength(1);
   });
 });

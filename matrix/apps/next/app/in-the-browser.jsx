@@ -2,12 +2,12 @@
 
 import * as pennon from "@pennon/core";
 import { useEffect, useState } from "react";
-import { answers } from "../answers";
+import { evaluateVectors } from "../evaluate-vectors";
 
 export function InTheBrowser({ baseUrl }) {
-  const [said, setSaid] = useState("");
+  const [output, setOutput] = useState("");
   useEffect(() => {
-    answers(pennon, baseUrl).then((said) => setSaid(JSON.stringify(said)));
+    evaluateVectors(pennon, baseUrl).then((output) => setOutput(JSON.stringify(output)));
   }, [baseUrl]);
-  return <output>{said}</output>;
+  return <output>{output}</output>;
 }

@@ -1,5 +1,5 @@
 import * as pennon from "@pennon/core";
-import { answers } from "../answers";
+import { evaluateVectors } from "../evaluate-vectors";
 import { InTheBrowser } from "./in-the-browser";
 
 export const dynamic = "force-dynamic";
@@ -9,7 +9,7 @@ export default async function Page() {
   const baseUrl = process.env.PENNON_URL;
   return (
     <main>
-      <pre>{JSON.stringify(await answers(pennon, baseUrl))}</pre>
+      <pre>{JSON.stringify(await evaluateVectors(pennon, baseUrl))}</pre>
       <InTheBrowser baseUrl={baseUrl} />
     </main>
   );

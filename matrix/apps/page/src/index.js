@@ -1,7 +1,7 @@
 import * as pennon from "@pennon/core";
-import { answers } from "../answers.js";
+import { evaluateVectors } from "../evaluate-vectors.js";
 
 const baseUrl = new URLSearchParams(location.search).get("server") ?? location.origin;
-answers(pennon, baseUrl).then((said) => {
-  document.querySelector("output").textContent = JSON.stringify(said);
+evaluateVectors(pennon, baseUrl).then((output) => {
+  document.querySelector("output").textContent = JSON.stringify(output);
 });

@@ -7,9 +7,9 @@ import {
 } from "@pennon/react";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
-import { answers } from "../answers.js";
+import { evaluateVectors } from "../evaluate-vectors.js";
 
-/** A client class for `answers` whose questions are components rendered below a provider. */
+/** A client class for `evaluateVectors` whose evaluations are components rendered below a provider. */
 class Rendered {
   #options;
   #root = createRoot(document.createElement("div"));
@@ -21,7 +21,7 @@ class Rendered {
 
   initialize() {
     return new Promise((resolve, reject) => {
-      const said = (client, { ready, error }) => {
+      const onRender = (client, { ready, error }) => {
         this.#client = client;
         if (error) {
           reject(error);
@@ -29,16 +29,16 @@ class Rendered {
           resolve();
         }
       };
-      this.#render(<Status said={said} />);
+      this.#render(<Status onRender={onRender} />);
     });
   }
 
   read(key, context) {
     let details;
-    const said = (given) => {
-      details = given;
+    const onRender = (rendered) => {
+      details = rendered;
     };
-    this.#render(<Flag name={key} said={said} />, context);
+    this.#render(<Flag name={key} onRender={onRender} />, context);
     const { value, reason } = details;
     return reason && { enabled: value, reason };
   }
@@ -51,27 +51,29 @@ class Rendered {
     this.#root.unmount();
   }
 
-  #render(question, context) {
+  #render(element, context) {
     flushSync(() =>
       this.#root.render(
         <FeatureFlagsProvider options={this.#options} context={context}>
-          {question}
+          {element}
         </FeatureFlagsProvider>,
       ),
     );
   }
 }
 
-function Status({ said }) {
-  said(useFeatureFlagsClient(), useFlagsStatus());
+function Status({ onRender }) {
+  onRender(useFeatureFlagsClient(), useFlagsStatus());
   return null;
 }
 
-function Flag({ name, said }) {
-  said(useFlagDetails(name));
+function Flag({ name, onRender }) {
+  onRender(useFlagDetails(name));
   return null;
 }
 
-answers({ FeatureFlagsClient: Rendered, fetchTransport }, location.origin).then((said) => {
-  document.querySelector("output").textContent = JSON.stringify(said);
-});
+evaluateVectors({ FeatureFlagsClient: Rendered, fetchTransport }, location.origin).then(
+  (output) => {
+    document.querySelector("output").textContent = JSON.stringify(output);
+  },
+);

@@ -1,4 +1,4 @@
 import * as pennon from "@pennon/core";
-import { answers } from "../answers.js";
+import { evaluateVectors } from "../evaluate-vectors.js";
 
-self.onmessage = async ({ data }) => postMessage(await answers(pennon, data));
+self.onmessage = async ({ data }) => postMessage(await evaluateVectors(pennon, data));

@@ -1,9 +1,9 @@
 import * as pennon from "@pennon/core";
-import { answers } from "../../answers";
+import { evaluateVectors } from "../../evaluate-vectors";
 
 export const runtime = "edge";
 export const dynamic = "force-dynamic";
 
 export async function GET() {
-  return Response.json(await answers(pennon, process.env.PENNON_URL));
+  return Response.json(await evaluateVectors(pennon, process.env.PENNON_URL));
 }

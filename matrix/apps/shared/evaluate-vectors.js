@@ -1,16 +1,16 @@
 /**
- * Returns the client's answers to the server's questions, and the engine that it used. Every application ends here.
- * The applications differ in how they load the package.
+ * Evaluates the cases of the vectors, and returns the results and the engine that the client used. Every application
+ * ends here. The applications differ in how they load the package.
  */
-export async function answers(
+export async function evaluateVectors(
   { FeatureFlagsClient, fetchTransport },
   baseUrl,
   transport = fetchTransport,
 ) {
   const entered = countInstances();
-  const given = [];
+  const results = [];
   let remote;
-  for (const { sdkKey, cases } of await questions(baseUrl, transport)) {
+  for (const { sdkKey, cases } of await fetchCases(baseUrl, transport)) {
     const client = new FeatureFlagsClient({
       sdkKey,
       baseUrl,
@@ -18,21 +18,21 @@ export async function answers(
       pollIntervalMs: 0,
     });
     await client.initialize();
-    const said = [];
+    const evaluations = [];
     for (const { key, context } of cases) {
-      said.push((await client.read(key, context)) ?? null);
+      evaluations.push((await client.read(key, context)) ?? null);
     }
-    given.push(said);
+    results.push(evaluations);
     // Code that few applications use is in a separate file, which must be found too.
     remote ??= await client.evaluateRemote(cases[0].key, cases[0].context);
     await client.shutdown();
   }
-  return { engine: entered() > 0 ? "wasm" : "plain JavaScript", given, remote };
+  return { engine: entered() > 0 ? "wasm" : "plain JavaScript", results, remote };
 }
 
-async function questions(baseUrl, transport) {
+async function fetchCases(baseUrl, transport) {
   const { signal } = new AbortController();
-  const url = `${baseUrl}/questions`;
+  const url = `${baseUrl}/cases`;
   const { body } = await transport.send({ method: "GET", url, headers: {}, signal });
   return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
 }

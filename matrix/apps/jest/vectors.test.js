@@ -1,15 +1,15 @@
 const { writeFileSync } = require("node:fs");
 const { test } = require("@jest/globals");
 const pennon = require("@pennon/core");
-const { answers } = require("./answers.cjs");
+const { evaluateVectors } = require("./evaluate-vectors.cjs");
 const transport = require("./transport.cjs");
 
-test("the client answers", async () => {
+test("the client evaluates the vectors", async () => {
   // The jsdom environment has no `fetch`.
-  const said = await answers(
+  const output = await evaluateVectors(
     pennon,
     process.env.PENNON_URL,
     globalThis.fetch ? undefined : transport,
   );
-  writeFileSync("said.json", JSON.stringify(said));
+  writeFileSync("results.json", JSON.stringify(output));
 });
