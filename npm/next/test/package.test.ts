@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gzippedSize } from "../../test-kit/gzipped-size.ts";
@@ -20,7 +20,7 @@ function importFor(entry: string, ...conditions: readonly string[]): string {
 describe("the entry for browsers", () => {
   it("is at most 1.5 KiB more than the core and the package for React, compressed", async () => {
     const bytes = await gzippedSize({
-      entryPoints: [`${root}/dist/client.js`],
+      entryPoints: [`${root}/dist/provider.js`],
       packages: "external",
     });
     console.log(`@pennon/next adds ${bytes} bytes, compressed`);
@@ -28,11 +28,20 @@ describe("the entry for browsers", () => {
   });
 
   it("begins with the directive that marks client code for Next.js", () => {
-    expect(readFileSync(`${root}/dist/client.js`, "utf8")).toMatch(/^"use client";/);
+    expect(readFileSync(`${root}/dist/provider.js`, "utf8")).toMatch(/^"use client";/);
+  });
+
+  it("has no path that Next.js 15.0 takes for one of its own, and compiles to CommonJS without our exports", () => {
+    const files = readdirSync(`${root}/dist`, { recursive: true, encoding: "utf8" });
+    const own =
+      /(next[\\/]dist[\\/]shared[\\/]lib)|(next[\\/]dist[\\/]client)|(next[\\/]dist[\\/]pages)/;
+    expect(
+      files.map((file) => `@pennon/next/dist/${file}`).filter((path) => own.test(path)),
+    ).toEqual([]);
   });
 
   it("reads no environment variables", () => {
-    expect(readFileSync(`${root}/dist/client.js`, "utf8")).not.toContain("process.env");
+    expect(readFileSync(`${root}/dist/provider.js`, "utf8")).not.toContain("process.env");
   });
 });
 
