@@ -64,10 +64,11 @@ export class LazyLoader {
       )
       .then(
         ({ status, retryAfterMs }) => ifCurrent(() => handler.onEnd(status, retryAfterMs)),
-        (error) => {
-          this.#settings.logger.debug("The stream failed", error);
-          ifCurrent(() => handler.onEnd(0, undefined));
-        },
+        (error) =>
+          ifCurrent(() => {
+            this.#settings.logger.debug("The stream failed", error);
+            handler.onEnd(0, undefined);
+          }),
       );
   }
 
