@@ -28,8 +28,14 @@ export const consoleLogger: Logger = {
   error: (message, meta) => write("error", message, meta),
 };
 
-/** Wraps a logger so that it cannot fail. Drops its errors, which cannot be logged anywhere. @internal */
+/**
+ * Wraps a logger so that it cannot fail. Drops its errors, which cannot be logged anywhere. Does not wrap `noopLogger`.
+ * @internal
+ */
 export function safeLogger(logger: Logger): Logger {
+  if (logger === noopLogger) {
+    return logger;
+  }
   const safely =
     (level: Level) =>
     (message: string, meta?: unknown): void => {

@@ -326,6 +326,7 @@ describe("the snapshot of a reader", () => {
     };
     const { subject, flags } = posted(server.withContext(row as object).snapshot());
     expect(subject?.context).toEqual(french);
+    await vi.dynamicImportSettled();
     expect(logger.warn.mock.calls[0]?.[0]).toContain("'passwordHash' of a context is ignored");
     const page = FeatureFlagsClient.fromSnapshot({
       version: 1,

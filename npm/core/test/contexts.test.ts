@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
 import { LogRecorder } from "../../test-kit/recorders.ts";
 import { configuration, flag, optionsFor, ScriptedServer } from "../../test-kit/scripted.ts";
@@ -94,7 +94,10 @@ describe("a context", () => {
     client.evaluate(key, context as EvaluationContext).enabled;
 
   beforeAll(async () => {
-    client = new FeatureFlagsClient(optionsFor(new ScriptedServer(configuration(flags))));
+    const logger = new LogRecorder(); // Contexts are checked for it.
+    client = new FeatureFlagsClient(
+      optionsFor(new ScriptedServer(configuration(flags)), { logger }),
+    );
     await client.initialize();
   });
 
@@ -317,24 +320,30 @@ describe("a context", () => {
   });
 });
 
-describe("an attribute that belongs under customAttributes", () => {
-  async function logging() {
-    const logger = new LogRecorder();
-    const server = new ScriptedServer(configuration([flag("plain"), flagFor("plan", 3)]));
-    const client = await readyClient(server, { logger });
-    return { client, logger };
-  }
+/** Returns a client, and a function that returns the messages that it has logged. */
+async function logging() {
+  const logger = new LogRecorder();
+  const server = new ScriptedServer(configuration([flag("plain"), flagFor("plan", 3)]));
+  const client = await readyClient(server, { logger });
+  const logged = async () => {
+    // The texts of these messages are loaded on demand.
+    await vi.dynamicImportSettled();
+    return logger.lines;
+  };
+  return { client, logged };
+}
 
+describe("an attribute that belongs under customAttributes", () => {
   it("is named in one warning", async () => {
-    const { client, logger } = await logging();
+    const { client, logged } = await logging();
     const context = { userId: "ada", plan: 3 } as EvaluationContext;
     client.evaluate("plan_is_3", context);
     client.evaluate("plan_is_3", context);
     client.withContext(context).read("plan_is_3");
     client.evaluateAll(context);
-    expect(logger.lines).toEqual([expect.stringMatching(/^warn: .*'plan'.*customAttributes/)]);
+    expect(await logged()).toEqual([expect.stringMatching(/^warn: .*'plan'.*customAttributes/)]);
     client.read("plain", { seats: 3 } as EvaluationContext);
-    expect(logger.lines).toEqual([
+    expect(await logged()).toEqual([
       expect.stringContaining("'plan'"),
       expect.stringContaining("'seats'"),
     ]);
@@ -342,21 +351,61 @@ describe("an attribute that belongs under customAttributes", () => {
   });
 
   it("is found eventually if it is rare, and only a few are logged", async () => {
-    const { client, logger } = await logging();
+    const { client, logged } = await logging();
     for (let time = 0; time < 2_000; time += 1) {
       client.evaluate("plan_is_3", { userId: "ada", customAttributes: { plan: 3 } });
       client.evaluate("plan_is_3", null);
     }
-    expect(logger.lines).toEqual([]);
+    expect(await logged()).toEqual([]);
     for (let time = 0; time < 64; time += 1) {
       client.evaluate("plan_is_3", { plan: 3 } as EvaluationContext);
     }
-    expect(logger.lines).toHaveLength(1);
+    expect(await logged()).toHaveLength(1);
     const names = Array.from({ length: 1_000 }, (_, index) => [`name_${index}`, index]);
     for (let time = 0; time < 64; time += 1) {
       client.evaluate("plan_is_3", Object.fromEntries(names));
     }
-    expect(logger.lines).toHaveLength(20);
+    expect(await logged()).toHaveLength(20);
+    await client.shutdown();
+  });
+});
+
+describe("an attribute whose value counts as missing", () => {
+  it("is named in one warning, with its type", async () => {
+    const { client, logged } = await logging();
+    const custom = { roles: ["admin"], since: new Date(0), seats: Number.NaN, big: 3n, run() {} };
+    const context = { userId: 42, tenantId: {}, customAttributes: custom } as object;
+    client.evaluate("plan_is_3", context);
+    client.evaluate("plain", context);
+    client.withContext(context).read("plan_is_3");
+    const advice = "so it counts as missing. Pass a string, a finite number or a boolean.";
+    expect(await logged()).toEqual([
+      "warn: The attribute 'userId' of a context is a number, so it counts as missing. " +
+        "Pass a string, such as String(id).",
+      "warn: The attribute 'tenantId' of a context is an object, so it counts as missing. Pass a string.",
+      `warn: The attribute 'roles' of a context is an array, ${advice}`,
+      `warn: The attribute 'since' of a context is an object, ${advice}`,
+      `warn: The attribute 'seats' of a context is NaN, ${advice}`,
+      `warn: The attribute 'big' of a context is a bigint, ${advice}`,
+      `warn: The attribute 'run' of a context is a function, ${advice}`,
+    ]);
+    await client.shutdown();
+  });
+
+  it("is not named if it is missing on purpose", async () => {
+    const { client, logged } = await logging();
+    const nothing = {
+      userId: null,
+      email: undefined,
+      customAttributes: { plan: null, seats: undefined },
+    };
+    client.evaluate("plan_is_3", nothing);
+    client.evaluate("plan_is_3", { tenantId: null, customAttributes: null });
+    client.evaluate("plan_is_3", {
+      userId: "",
+      customAttributes: { plan: 0, beta: false, text: "" },
+    });
+    expect(await logged()).toEqual([]);
     await client.shutdown();
   });
 });

@@ -328,6 +328,7 @@ describe("the options", () => {
     const context = { userId: "ada", plan: "pro" };
     const client = new FeatureFlagsClient({ ...options, mode: "remote", context, logger });
     await client.setContext({ userId: "ada", seats: 3 } as object);
+    await vi.dynamicImportSettled();
     const warnings = warn.mock.calls.map(([message]) => message);
     expect(warnings).toEqual([
       expect.stringContaining("'plan'"),

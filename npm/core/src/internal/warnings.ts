@@ -1,8 +1,8 @@
 import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { EvaluationContext } from "../evaluation.js";
-import type { Logger } from "../logger.js";
+import { type Logger, noopLogger } from "../logger.js";
 import { VERSION } from "../version.js";
-import { namesIn } from "./attributes.js";
+import { isComparable, namesIn, own } from "./attributes.js";
 import type { ConfiguredFlags } from "./flags.js";
 import { beginReading, endReading } from "./nesting.js";
 
@@ -21,7 +21,10 @@ const MAX_WARNINGS = 20;
 const FIRST_CONTEXTS = 1_000;
 const SAMPLE_INTERVAL = 64;
 
-/** Logs one warning for each attribute that rules cannot see, because it is not under `customAttributes`. */
+/**
+ * Logs one warning for each attribute that rules cannot see: because it is not under `customAttributes`, or because its
+ * value has a type that counts as missing.
+ */
 export class ContextCheck {
   readonly #logger: Logger;
   readonly #warned = new Set<string>();
@@ -35,23 +38,42 @@ export class ContextCheck {
 
   check(context: unknown): void {
     this.#contexts += 1;
-    if (this.#contexts === this.#next) {
+    if (this.#contexts === this.#next && this.#logger !== noopLogger) {
       this.#next += this.#contexts < FIRST_CONTEXTS ? 1 : SAMPLE_INTERVAL;
-      this.#checkNames(context);
+      this.#check(beginReading(context));
+      endReading();
     }
   }
 
-  #checkNames(context: unknown): void {
-    const names = namesIn(beginReading(context));
-    endReading();
-    for (const name of names) {
-      if (!ATTRIBUTES.has(name) && !this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
-        this.#warned.add(name);
-        this.#logger.warn(
-          `The attribute '${name}' of a context is ignored. ` +
-            "Put all attributes except userId, tenantId, email and country under customAttributes.",
-        );
+  #check(context: unknown): void {
+    for (const name of namesIn(context)) {
+      if (!ATTRIBUTES.has(name)) {
+        this.#warn(name);
+      } else if (name !== "customAttributes") {
+        this.#checkType(name, own(context, name), false);
       }
+    }
+    const members = own(context, "customAttributes");
+    for (const name of namesIn(members)) {
+      this.#checkType(name, own(members, name), true);
+    }
+  }
+
+  /** Checks an attribute that is in its place. Null and undefined are missing on purpose. */
+  #checkType(name: string, value: unknown, isCustom: boolean): void {
+    const counts = isCustom ? isComparable(value) : typeof value === "string";
+    if (!counts && (value ?? undefined) !== undefined) {
+      this.#warn(name, value, isCustom);
+    }
+  }
+
+  /** Logs a warning, unless there has been one of the attribute, or too many in all. Its text is loaded on demand. */
+  #warn(name: string, value?: unknown, isCustom?: boolean): void {
+    if (!this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
+      this.#warned.add(name);
+      import("../lazy/index.js")
+        .then((lazy) => this.#logger.warn(lazy.contextWarning(name, value, isCustom)))
+        .catch(() => {});
     }
   }
 }

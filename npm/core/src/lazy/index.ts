@@ -9,6 +9,8 @@ import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
 
+export { contextWarning } from "./context-warning.js";
+
 /** Remote evaluation, the stream of changes, and reports of usage. */
 export class LazyFeatures {
   readonly #usage: Usage;
