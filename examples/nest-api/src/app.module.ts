@@ -1,4 +1,5 @@
 import { Module } from "@nestjs/common";
+import { consoleLogger } from "@pennon/core";
 import { FeatureFlagsModule } from "@pennon/nest";
 import { ShopController } from "./shop.controller.js";
 
@@ -11,6 +12,8 @@ import { ShopController } from "./shop.controller.js";
         streaming: true,
         // While Pennon is unreachable, flags keep their values.
         staleIfError: true,
+        // By default the client logs nothing, not even warnings of likely mistakes.
+        logger: consoleLogger,
       },
       // Your application takes the user from its sign-in instead.
       context: ({ headers }) => ({ userId: headers["x-user"], country: headers["x-country"] }),

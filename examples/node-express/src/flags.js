@@ -1,4 +1,4 @@
-import { FeatureFlagsClient } from "@pennon/core";
+import { consoleLogger, FeatureFlagsClient } from "@pennon/core";
 
 /** The client of this process. It evaluates in memory, so requests never wait for Pennon. */
 export const client = new FeatureFlagsClient({
@@ -8,11 +8,12 @@ export const client = new FeatureFlagsClient({
   streaming: true,
   // While Pennon is unreachable, flags keep their values.
   staleIfError: true,
+  // By default the client logs nothing, not even warnings of likely mistakes.
+  logger: consoleLogger,
 });
 
 client.once("ready", () => console.log("Flags loaded"));
 client.on("change", ({ flags }) => console.log(`Flags changed: ${flags.join(", ")}`));
-client.on("refresh:error", ({ error }) => console.warn(error.message));
 
 /** Fetches the flags. If Pennon does not answer in time, all flags are off and the client keeps trying. */
 export async function loadFlags() {
