@@ -89,7 +89,7 @@ async fn the_recipes_configure_a_flag() {
         let all = app.sdk(&key).get("/sdk/v1/config").await.json();
         let flag = &all["flags"][0];
         assert_eq!(flag["enabled"], true, "{all}");
-        assert_eq!(flag["rules"].as_array().map(Vec::len), Some(1), "{all}");
+        assert!(flag["rules"].get(0).is_some(), "{all}");
         assert!(flag["rollout"].is_object(), "{all}");
     }
 }
