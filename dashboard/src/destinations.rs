@@ -22,7 +22,7 @@ type Right = fn(&User) -> bool;
 /// Pages for tasks, each with the right that it requires.
 const TASKS: [(&str, Right, &str); 4] = [
     ("Incident: recent changes", |_| true, routes::INCIDENT),
-    ("New flag", User::may_create_flags, routes::NEW_FLAG),
+    ("New flag", User::may_edit_flags, routes::NEW_FLAG),
     (
         "New environment",
         User::may_create_environments,

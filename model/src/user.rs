@@ -60,8 +60,8 @@ impl User {
         self.highest_role() >= Role::Editor
     }
 
-    /// Returns true if the user may create flags, at least in some product.
-    pub fn may_create_flags(&self) -> bool {
+    /// Returns true if the user may create flags, and change flags themselves, at least in some product.
+    pub fn may_edit_flags(&self) -> bool {
         self.highest_role_in_products() >= Role::Editor
     }
 
@@ -170,7 +170,7 @@ mod tests {
             let user = user(role, Grants::default());
             (
                 user.may_edit(&Resource::Everything) && user.may_edit_something(),
-                user.may_create_flags(),
+                user.may_edit_flags(),
                 user.may_create_environments(),
                 user.is_administrator() && user.may_administer(&Resource::Everything),
             )
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn only_a_role_in_a_whole_product_permits_creating() {
         let editor = granted(GrantScope::Product(shop()), Role::Editor);
-        assert!(editor.may_edit(&Resource::Product(shop())) && editor.may_create_flags());
+        assert!(editor.may_edit(&Resource::Product(shop())) && editor.may_edit_flags());
         assert!(!editor.may_edit(&Resource::Everything) && !editor.may_create_environments());
         let admin = granted(GrantScope::Product(shop()), Role::Admin);
         assert!(admin.may_administer(&Resource::Product(shop())));
@@ -191,6 +191,6 @@ mod tests {
         let of_environment = GrantScope::Environment(EnvironmentId::new(NIL));
         let admin = granted(of_environment, Role::Admin);
         assert!(admin.may_edit_something());
-        assert!(!admin.may_create_flags() && !admin.may_create_environments());
+        assert!(!admin.may_edit_flags() && !admin.may_create_environments());
     }
 }

@@ -106,7 +106,7 @@ fn all(steps: &FirstSteps, user: &User) -> Vec<Step> {
     } else {
         html! { <p class="hint">"Ask an admin to create one."</p> }
     };
-    let create_flag = if user.may_create_flags() {
+    let create_flag = if user.may_edit_flags() {
         html! { <NewFlagLink/> }
     } else {
         html! { <p class="hint">"Ask an editor to create one."</p> }

@@ -42,7 +42,7 @@ const TYPES: &[(&str, &str)] = &[
 pub fn NewFlagPage() -> impl IntoView {
     let render = async |state| {
         let user = signed_in_user()?;
-        if !user.may_create_flags() {
+        if !user.may_edit_flags() {
             return Err(AdminError::Forbidden);
         }
         let products = known_products().await;

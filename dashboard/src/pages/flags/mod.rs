@@ -74,7 +74,7 @@ fn List(
     let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
     // Without flags, the first steps have the button.
-    let may_create = user.may_create_flags() && !has_no_flags;
+    let may_create = user.may_edit_flags() && !has_no_flags;
     let create = may_create.then(|| view! { <NewFlagLink/> });
     let first_steps = steps.map(|steps| html! { <FirstStepList steps user=user.clone()/> });
     let list = if has_no_flags {

@@ -19,10 +19,10 @@ const ACTIONS: [BulkActionName; 4] = [
     BulkActionName::Archive,
 ];
 
-/// Returns true if the user may perform an action on some flag. Those on a flag itself require a role in whole products.
+/// Returns true if the user may perform an action on some flag.
 fn is_offered(action: BulkActionName, user: &User) -> bool {
     match action {
-        BulkActionName::Tag | BulkActionName::Archive => user.may_create_flags(),
+        BulkActionName::Tag | BulkActionName::Archive => user.may_edit_flags(),
         BulkActionName::Enable | BulkActionName::Disable => user.may_edit_something(),
     }
 }
