@@ -69,7 +69,7 @@ export function start(
   [program, ...arguments_]: readonly [string, ...string[]],
   env: Record<string, string>,
 ): Promise<Child> {
-  return Child.start(program, arguments_, /127\.0\.0\.1:(\d+)/, { cwd, env });
+  return Child.start(program, arguments_, /http:\/\/127\.0\.0\.1:(\d+)/, { cwd, env });
 }
 
 /** Serves the flags of the examples: a banner, and a new checkout that is on for "ada" and off for "linus". */
