@@ -44,8 +44,8 @@ impl User {
         self.grants.highest(self.role)
     }
 
-    /// Returns true if the user may change a resource: the flags of a product, or the configurations, rules and rollouts
-    /// of an environment.
+    /// Returns true if the user may change a resource: the flags of a product, or the configurations, rules and
+    /// rollouts of an environment.
     pub fn may_edit(&self, resource: &Resource) -> bool {
         self.role_for(resource) >= Role::Editor
     }

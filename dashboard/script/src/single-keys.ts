@@ -7,7 +7,9 @@ const checkbox = "input[data-single-keys]";
 const storageKey = "pennon-single-keys";
 const off = "off";
 
-/** Lets the visitor turn shortcuts of a single key off, because speech input and shaking hands press keys by accident. */
+/**
+ * Lets the visitor turn shortcuts of a single key off, because speech input and shaking hands press keys by accident.
+ */
 export function listenToSingleKeys(): void {
   apply(readItem("localStorage", storageKey) === off);
   on("change", checkbox, ({ checked }: HTMLInputElement) => {

@@ -186,7 +186,9 @@ async function switchTo(
   document.dispatchEvent(new CustomEvent(switchSettled, { detail: isSwitched }));
 }
 
-/** Posts the fields of a switch, confirmed if there is a reason, even an empty one. The response is the switch as HTML. */
+/**
+ * Posts the fields of a switch, confirmed if there is a reason, even an empty one. The response is the switch as HTML.
+ */
 async function send(
   fields: Record<string, string>,
   reason: string | undefined,

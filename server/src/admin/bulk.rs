@@ -93,6 +93,7 @@ async fn desired(
         None => Ok(desired),
     }
 }
+
 /// Adds the desired state of one flag, if the actor may change it. `configured` is the flag in the environment of the
 /// change, if it is configured there.
 async fn add(

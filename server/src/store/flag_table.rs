@@ -63,8 +63,8 @@ macro_rules! expired {
     };
 }
 
-/// A condition on `flag_table`: the flag gives everyone the same result, and its kind is not one of those that do so for
-/// years.
+/// A condition on `flag_table`: the flag gives everyone the same result, and its kind is not one of those that do so
+/// for years.
 macro_rules! constant {
     () => {
         "(is_constant and (kind is null or kind not in ('kill_switch', 'operational', 'permission')))"

@@ -213,8 +213,8 @@ impl Db {
         self.begin(Access::Read).await
     }
 
-    /// Begins to read the user of a credential. Slow reads by others do not delay it, so that people can still sign in and
-    /// make changes.
+    /// Begins to read the user of a credential. Slow reads by others do not delay it, so that people can still sign in
+    /// and make changes.
     pub(crate) async fn authenticate(&self) -> Result<Tx, Error> {
         self.begin(Access::Authenticate).await
     }

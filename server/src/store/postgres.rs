@@ -297,8 +297,8 @@ impl Server {
         Ok(())
     }
 
-    /// Records whether the server refuses to open a connection for a write that waits for one. Such a write may also wait
-    /// for connections that are in use, so this opens one to find out.
+    /// Records whether the server refuses to open a connection for a write that waits for one. Such a write may also
+    /// wait for connections that are in use, so this opens one to find out.
     async fn compare_writers(&self, storage: &Storage) {
         let pools = self.0.pools.borrow().clone();
         let Some(pools) = pools.filter(|_| storage.take_awaits_writer()) else {
@@ -362,8 +362,8 @@ impl Server {
 }
 
 impl Pools {
-    /// Creates pools that open one connection at once and others on demand, and keep them, because the server may refuse
-    /// to open them later.
+    /// Creates pools that open one connection at once and others on demand, and keep them, because the server may
+    /// refuse to open them later.
     fn new(options: &PgConnectOptions) -> Self {
         let pool = |connections, acquire_timeout| {
             PgPoolOptions::new()

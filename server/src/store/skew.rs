@@ -36,7 +36,8 @@ pub(super) struct CorrectedClock {
 /// The difference between the clocks, as far as it is corrected.
 #[derive(Default)]
 pub(super) struct Correction {
-    /// The milliseconds by which this machine is ahead of the database; 0 until they are known, and if they are too many.
+    /// The milliseconds by which this machine is ahead of the database; 0 until they are known, and if they are too
+    /// many.
     ahead: AtomicI64,
     is_too_large: AtomicBool,
 }

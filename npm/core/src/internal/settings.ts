@@ -133,7 +133,9 @@ function sdkKey(key: unknown): string {
   return key;
 }
 
-/** Returns the package name that npm/shared/client-name.js has added to the options, or else the name of this package. */
+/**
+ * Returns the package name that npm/shared/client-name.js has added to the options, or else the name of this package.
+ */
 function clientName(options: object): string {
   const name = (options as Record<symbol, unknown>)[Symbol.for("pennon.client")];
   return typeof name === "string" ? name : `@pennon/core/${VERSION}`;

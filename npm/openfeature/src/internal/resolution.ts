@@ -88,8 +88,8 @@ export function hasEvaluations(client: FeatureFlagsClient, context: EvaluationCo
 }
 
 /**
- * Returns the reason in OpenFeature's terms, as in `pennon_core::StandardReason`. `STATIC` evaluations may be cached for
- * every context, so a flag with rules has another reason, even if no rule matched.
+ * Returns the reason in OpenFeature's terms, as in `pennon_core::StandardReason`. `STATIC` evaluations may be cached
+ * for every context, so a flag with rules has another reason, even if no rule matched.
  */
 function standardReason(client: FeatureFlagsClient, key: string, reason: Reason): string {
   switch (reason) {

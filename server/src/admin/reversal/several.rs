@@ -47,8 +47,8 @@ pub(crate) async fn preview(
     Ok(JointReversal { actions, plan })
 }
 
-/// Reverts the actions that wrote these entries, except those that the preview with the expected fingerprint omits. Fails if a
-/// preview would differ now.
+/// Reverts the actions that wrote these entries, except those that the preview with the expected fingerprint omits.
+/// Fails if a preview would differ now.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,

@@ -115,8 +115,9 @@ impl Admin {
         Ok(())
     }
 
-    /// Deletes old counts and expired sessions from the database. Canceling it keeps the rest for the next call. Deletes
-    /// nothing while this machine's clock is far from the database's: what is old by a wrong clock may be in use.
+    /// Deletes old counts and expired sessions from the database. Canceling it keeps the rest for the next call.
+    /// Deletes nothing while this machine's clock is far from the database's: what is old by a wrong clock may be in
+    /// use.
     pub(crate) async fn forget_old(&self) -> Result<(), Error> {
         if self.db.doubts_clock() {
             return Ok(());
@@ -155,7 +156,7 @@ impl Retention {
         }
     }
 
-    /// Returns true if old data may be deleted now. If the clock was set forward by over an hour since the last call,
+    /// Returns true if old data may be deleted now. If the clock has jumped forward by over an hour since the last call,
     /// that is postponed, because the new time may be wrong.
     fn is_due(&mut self, now: Timestamp) -> bool {
         let (instant, last) = self.last;
@@ -167,7 +168,7 @@ impl Retention {
             .saturating_sub(passed)
             > HOUR_MILLIS
         {
-            tracing::warn!("the clock was set forward; nothing is deleted for an hour");
+            tracing::warn!("the clock has jumped forward; deleting no old data for an hour");
             self.postpone();
         }
         self.due_at <= Instant::now()

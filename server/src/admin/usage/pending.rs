@@ -132,8 +132,8 @@ impl Sums {
         })
     }
 
-    /// Takes the next report, and up to [`REPORTS`] together as long as they have at most [`BATCH`] counts. The counts of
-    /// several reports for the same flag and outcome are one, because they are added together.
+    /// Takes the next report, and up to [`REPORTS`] together as long as they have at most [`BATCH`] counts. The counts
+    /// of several reports for the same flag and outcome are one, because they are added together.
     fn next_reports(&mut self) -> Vec<(i64, UsageReport)> {
         let mut counts = HashSet::new();
         let mut reports = Vec::new();
