@@ -392,6 +392,19 @@ describe("an attribute whose value counts as missing", () => {
     await client.shutdown();
   });
 
+  it.each([
+    ["an array", ["pro"]],
+    ["a Map", new Map([["plan", "pro"]])],
+    ["a string", '{"plan":"pro"}'],
+  ])("is named if all custom attributes are in %s", async (type, customAttributes) => {
+    const { client, logged } = await logging();
+    client.evaluate("plan_is_3", { customAttributes } as object);
+    expect(await logged()).toEqual([
+      `warn: The attribute 'customAttributes' of a context is ${type}, so it counts as missing. Pass a plain object.`,
+    ]);
+    await client.shutdown();
+  });
+
   it("is not named if it is missing on purpose", async () => {
     const { client, logged } = await logging();
     const nothing = {

@@ -2,7 +2,7 @@ import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { EvaluationContext } from "../evaluation.js";
 import { type Logger, noopLogger } from "../logger.js";
 import { VERSION } from "../version.js";
-import { isComparable, namesIn, own } from "./attributes.js";
+import { isComparable, isObject, namesIn, own } from "./attributes.js";
 import type { ConfiguredFlags } from "./flags.js";
 import { beginReading, endReading } from "./nesting.js";
 
@@ -54,6 +54,9 @@ export class ContextCheck {
       }
     }
     const members = own(context, "customAttributes");
+    if (hasNoMembers(members)) {
+      this.#warn("customAttributes", members, false);
+    }
     for (const name of namesIn(members)) {
       this.#checkType(name, own(members, name), true);
     }
@@ -106,5 +109,14 @@ export class SupportCheck {
           "Install a newer version.",
       );
     }
+  }
+}
+
+/** Returns true for text, a number, an array or a map, whose content rules cannot see. */
+function hasNoMembers(value: unknown): boolean {
+  try {
+    return (value ?? undefined) !== undefined && (!isObject(value) || Symbol.iterator in value);
+  } catch {
+    return false;
   }
 }
