@@ -1,5 +1,4 @@
 import { Module } from "@nestjs/common";
-import { consoleLogger } from "@pennon/core";
 import { FeatureFlagsModule } from "@pennon/nest";
 import { ShopController } from "./shop.controller.js";
 
@@ -12,8 +11,6 @@ import { ShopController } from "./shop.controller.js";
         streaming: true,
         // While Pennon is unreachable, flags keep their values.
         staleIfError: true,
-        // By default the client logs nothing, not even warnings of likely mistakes.
-        logger: consoleLogger,
       },
       // Your application takes the user from its sign-in instead.
       context: ({ headers }) => ({ userId: headers["x-user"], country: headers["x-country"] }),
