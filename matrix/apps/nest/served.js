@@ -3,26 +3,30 @@ export function served({ Body, Controller, Inject, Module, Post }, { NestFactory
   const { FeatureFlags, FeatureFlagsModule, getFeatureFlagsToken } = pennon;
 
   // The decorators are applied below, as a compiler would apply them.
-  class Questions {
+  class FlagsController {
     constructor(flags) {
       this.flags = flags;
     }
 
-    ask({ key }) {
+    read({ key }) {
       return { evaluation: this.flags.read(key) };
     }
   }
-  Inject(FeatureFlags)(Questions, undefined, 0);
-  Body()(Questions.prototype, "ask", 0);
-  Post()(Questions.prototype, "ask", Object.getOwnPropertyDescriptor(Questions.prototype, "ask"));
-  Controller()(Questions);
+  Inject(FeatureFlags)(FlagsController, undefined, 0);
+  Body()(FlagsController.prototype, "read", 0);
+  Post()(
+    FlagsController.prototype,
+    "read",
+    Object.getOwnPropertyDescriptor(FlagsController.prototype, "read"),
+  );
+  Controller()(FlagsController);
 
   return class {
     constructor(options) {
       this.module = class {};
       const context = ({ body }) => body.context;
       const flags = FeatureFlagsModule.forRoot({ options, context, required: true });
-      Module({ imports: [flags], controllers: [Questions] })(this.module);
+      Module({ imports: [flags], controllers: [FlagsController] })(this.module);
     }
 
     async initialize() {

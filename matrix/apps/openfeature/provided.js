@@ -1,5 +1,5 @@
 /** Returns a client class for `evaluateVectors` that reads flags from a provider through OpenFeature's SDK. */
-export function provided(sdk, Provider, ask) {
+export function provided(sdk, Provider, evaluate) {
   return class {
     constructor(options) {
       this.provider = new Provider(options);
@@ -12,8 +12,8 @@ export function provided(sdk, Provider, ask) {
     async read(key, context) {
       // OpenFeature would turn members that are not attributes in Pennon into custom attributes.
       const { userId, tenantId, email, country, customAttributes } = context ?? {};
-      const subject = { targetingKey: userId, tenantId, email, country, customAttributes };
-      const details = await ask(sdk, key, subject);
+      const attributes = { targetingKey: userId, tenantId, email, country, customAttributes };
+      const details = await evaluate(sdk, key, attributes);
       return details.errorCode === undefined
         ? { enabled: details.value, reason: details.flagMetadata.reason }
         : undefined;
