@@ -67,17 +67,22 @@ fn in_file(
 ) -> Result<Vec<LintedFlag>, Box<dyn Error>> {
     let document: Document = document::parse(&read(file)?)
         .map_err(|problem| problem.in_file(file, "the file is not an export"))?;
+    let missing = |name: &str| format!("{}: no flag is configured in {name}", file.display());
     let flags = document.flags.iter();
-    let mut paths =
-        flags.flat_map(|flag| flag.environments.iter().map(PortableConfiguration::path));
+    let mut configurations = flags.flat_map(|flag| flag.environments.iter());
     let environment = match environment {
         Some(text) => {
+            let mut paths = configurations.clone().map(PortableConfiguration::path);
             let found = paths.find(|path| path.to_string() == text);
-            let missing = || format!("{}: no flag is configured in {text}", file.display());
-            Some(found.ok_or_else(missing)?)
+            Some(found.ok_or_else(|| missing(&text))?)
         }
         None => None,
     };
+    if let Some(product) = &product
+        && !configurations.any(|each| each.product == *product)
+    {
+        return Err(missing(product.as_str()).into());
+    }
     let filter = LintFilter {
         product,
         environment,

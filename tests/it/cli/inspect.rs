@@ -53,8 +53,10 @@ async fn lint_prints_probable_mistakes_and_fails() {
     assert_eq!(in_file.stdout, printed);
     in_file.expect_failure("1 probable mistake");
     assert_eq!(from(&["--product", "blog"]).await.expect_success(), "");
-    let nowhere = from(&["--environment", "shop/nowhere"]).await;
-    nowhere.expect_failure("no flag is configured in shop/nowhere");
+    for [option, name] in [["--environment", "shop/nowhere"], ["--product", "forum"]] {
+        let nowhere = from(&[option, name]).await;
+        nowhere.expect_failure(&format!("no flag is configured in {name}"));
+    }
     let other = app.command_with_input(&["lint", "--from", "-"], r#"{"formatVersion":1}"#);
     other.await.expect_failure("the file is not an export");
 
