@@ -291,11 +291,10 @@ async fn reports_about_the_same_flags_are_written_in_one_transaction() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let sdk = app.sdk(&checkout.sdk_key);
-    let one = json!({ "flagKey": "checkout", "reason": "rollout", "enabled": true, "count": 1 });
-    let counts = vec![one; 1_000];
-    for report in 1..=3 {
+    for (report, reason) in ["rollout", "targeting_rule", "rollout"].iter().enumerate() {
         let id = format!("00000000-0000-4000-8000-{report:012}");
-        let report = json!({ "id": id, "counts": counts });
+        let one = json!({ "flagKey": "checkout", "reason": reason, "enabled": true, "count": 1 });
+        let report = json!({ "id": id, "counts": vec![one; 1_000] });
         let reported = sdk.post("/sdk/v1/usage", report).await;
         reported.expect(StatusCode::NO_CONTENT);
     }
@@ -307,5 +306,8 @@ async fn reports_about_the_same_flags_are_written_in_one_transaction() {
     assert_eq!(transactions, 1);
     let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
     let hours = &used["environments"][0]["hours"];
-    assert_eq!(hours[0]["evaluations"], json!({ "rollout": 3_000 }));
+    assert_eq!(
+        hours[0]["evaluations"],
+        json!({ "rollout": 2_000, "targeting_rule": 1_000 })
+    );
 }

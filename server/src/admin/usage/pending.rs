@@ -142,7 +142,7 @@ impl Sums {
         {
             let of_report = report.counts.iter();
             let keys = of_report.map(|(flag, outcome, _)| (*hour, report.lineage, *flag, *outcome));
-            let added: Vec<_> = keys.filter(|key| !counts.contains(key)).collect();
+            let added: HashSet<_> = keys.filter(|key| !counts.contains(key)).collect();
             if !reports.is_empty() && counts.len() + added.len() > BATCH {
                 break;
             }
