@@ -94,7 +94,8 @@ impl Admin {
             if let Err(error) = kept {
                 tracing::warn!(%error, "cannot write usage to the database; keeping it in memory");
             }
-            if retention.is_due(self.clock.now()) && is_kept {
+            retention.observe(self.clock.now());
+            if is_kept && retention.is_due() {
                 tokio::select! {
                     done = self.forget_old() => match done {
                         Ok(()) => retention.postpone(),
@@ -156,21 +157,21 @@ impl Retention {
         }
     }
 
-    /// Returns true if old data may be deleted now. If the clock has jumped forward by over an hour since the last call,
-    /// that is postponed, because the new time may be wrong.
-    fn is_due(&mut self, now: Timestamp) -> bool {
+    /// Records the current time. If the clock has jumped forward by over an hour since the last one, the next deletion is
+    /// postponed, because the new time may be wrong.
+    fn observe(&mut self, now: Timestamp) {
         let (instant, last) = self.last;
         let passed = i64::try_from(instant.elapsed().as_millis()).unwrap_or(i64::MAX);
         self.last = (Instant::now(), now);
-        if now
-            .millis()
-            .saturating_sub(last.millis())
-            .saturating_sub(passed)
-            > HOUR_MILLIS
-        {
+        let by_clock = now.millis().saturating_sub(last.millis());
+        if by_clock.saturating_sub(passed) > HOUR_MILLIS {
             tracing::warn!("the clock has jumped forward; deleting no old data for an hour");
             self.postpone();
         }
+    }
+
+    /// Returns true if old data may be deleted now.
+    fn is_due(&self) -> bool {
         self.due_at <= Instant::now()
     }
 
@@ -207,4 +208,30 @@ pub(crate) fn report(
 /// Returns the beginning of the hour.
 pub(super) fn hour_of(now: Timestamp) -> Timestamp {
     now.plus_millis(-now.millis().rem_euclid(HOUR_MILLIS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_jumps_forward_postpones_the_deletion_of_old_data() {
+        let mut now = Timestamp::from_millis(0);
+        let mut retention = Retention::new(now);
+        assert!(retention.is_due());
+        retention.postpone();
+        assert!(!retention.is_due());
+        tokio::time::advance(RETENTION_INTERVAL).await;
+        now = now.plus_millis(HOUR_MILLIS);
+        retention.observe(now);
+        assert!(retention.is_due(), "the clock and the time agree");
+        now = now.plus_days(40);
+        retention.observe(now);
+        assert!(!retention.is_due());
+        now = now.plus_days(-40);
+        retention.observe(now);
+        assert!(!retention.is_due(), "it was set back");
+        tokio::time::advance(RETENTION_INTERVAL).await;
+        assert!(retention.is_due());
+    }
 }
