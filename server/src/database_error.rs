@@ -69,12 +69,10 @@ pub(crate) enum Failure {
 pub(crate) fn classify(error: &sqlx::Error) -> Failure {
     use sqlx::Error as Sql;
     match error {
-        Sql::Io(_)
-        | Sql::Protocol(_)
-        | Sql::PoolTimedOut
-        | Sql::PoolClosed
-        | Sql::WorkerCrashed
-        | Sql::Tls(_) => Failure::Unavailable,
+        Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
+            Failure::Unavailable
+        }
+        _ if is_closed_before_tls(error) => Failure::Unavailable,
         _ => code(error).map_or(Failure::Other, |code| classify_code(&code)),
     }
 }
