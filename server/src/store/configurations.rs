@@ -322,8 +322,8 @@ pub(crate) async fn cells(
     Ok(rows.into_iter().map(cell).collect())
 }
 
-/// Reads a TTL override that may be damaged: then there is none, so that the flag can still be disabled, which also
-/// removes the damaged value.
+/// Reads a TTL override that may be damaged: then there is none, so that the flag can still be disabled. The next change
+/// of the configuration removes the damaged value.
 fn readable_ttl(seconds: Option<i64>) -> Option<Ttl> {
     seconds.and_then(|seconds| Ttl::try_from(seconds).ok())
 }
