@@ -3,7 +3,7 @@
 //! `serve` accepts connections. `http` maps requests to use cases, and results to responses. `admin` contains the use
 //! cases of administration, and `evaluation` those of evaluation. `feed` streams committed changes. `auth`
 //! authenticates callers. `snapshot` keeps the flags to evaluate in memory. `store` contains the SQL. `tasks` runs
-//! background work. `state` is shared by all of these, in slices. `cli` is the command line.
+//! background work. `state` is shared by all of these, in parts. `cli` is the command line.
 
 mod admin;
 mod auth;
