@@ -177,8 +177,15 @@ async fn a_key_created_while_an_instance_was_suspended_is_not_refused_there() {
     let database = TestDatabase::create().await;
     let one = Process::start(&database, &[]).await;
     let other = Process::start(&database, &[]).await;
+    let admin = one.admin().await;
+    // Until an instance has read a change, it may not have begun to compare its snapshots with the database.
+    let (_, key) = admin.environment("shop", "staging").await;
+    eventually("the other instance reads changes", async || {
+        other.sdk(&key).get("/sdk/v1/config").await.status == StatusCode::OK
+    })
+    .await;
     other.suspend();
-    let (_, key) = one.admin().await.environment("shop", "prod").await;
+    let (_, key) = admin.environment("shop", "prod").await;
     // Only time makes the other instance's snapshots outdated.
     sleep(Duration::from_millis(2_500)).await;
     let mut requests = Vec::new();
